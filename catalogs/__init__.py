@@ -1,0 +1,1 @@
+"""What applications can do, as data: one folder per application under `apps/`."""

@@ -1,0 +1,48 @@
+"""Reads the capability catalogs that ship as data: `catalogs/apps/<app_id>/capabilities.yaml`.
+
+A file lists atomic capabilities with the fields of `Capability`; slots may be written `name: [example, ...]`, and
+identity, application, platform and language come from the file's head. Knows nothing of how a catalog came about.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from pipeline.errors import ConfigError
+from pipeline.tasks import Capability
+
+
+@cache
+def load_catalog(app_id: str) -> tuple[Capability, ...]:
+    """The capabilities of an application, in file order; raises ConfigError when the file is missing or malformed."""
+    source = resources.files("catalogs") / "apps" / app_id / "capabilities.yaml"
+    if not source.is_file():
+        raise ConfigError(f"apps: no capability catalog for '{app_id}'")
+    tree = yaml.safe_load(source.read_text(encoding="utf-8"))
+    head = {key: tree[key] for key in ("platform", "language")}
+    try:
+        return tuple(_capability(app_id, head, entry) for entry in tree["capabilities"])
+    except (ValidationError, KeyError) as error:
+        raise ConfigError(f"catalogs/apps/{app_id}/capabilities.yaml: {error}") from error
+
+
+def capability(capability_id: str) -> Capability:
+    """One capability by id (`<app_id>.<path>`); raises ConfigError when there is none."""
+    app_id = capability_id.partition(".")[0]
+    for entry in load_catalog(app_id):
+        if entry.capability_id == capability_id:
+            return entry
+    raise ConfigError(f"capability '{capability_id}' is not in the catalog of '{app_id}'")
+
+
+def _capability(app_id: str, head: dict[str, str], entry: dict[str, Any]) -> Capability:
+    slots = [{"name": name, "values": values} for name, values in entry.pop("slots", {}).items()]
+    name = entry.pop("id")
+    return Capability.model_validate(
+        {**head, **entry, "app_id": app_id, "capability_id": f"{app_id}.{name}", "slots": slots}
+    )

@@ -1,0 +1,159 @@
+"""RunConfig: the configuration tree of one run, frozen, with the public keys. Unknown keys are refused.
+
+Values come from a YAML file (a name of pipeline/configs or a path) and `key=value` arguments, dotted keys reaching into
+parts. This module knows the keys and their types, not what they set in motion.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from pipeline.actions import Model
+from pipeline.errors import ConfigError
+from pipeline.words import Platform
+
+
+class TasksConfig(Model):
+    """Which tasks: `set` is a name of taskspecs, a file, or `generate`."""
+
+    set: str = "quickstart"
+    limit: int | None = Field(default=None, ge=1)
+
+
+class PolicyConfig(Model):
+    """Which policy, and how often the planner errs on purpose (0..1)."""
+
+    name: Literal["planner", "scripted", "noop"] = "planner"
+    mistakes: float = Field(default=0.0, ge=0.0, le=1.0)
+
+
+class PanelConfig(Model):
+    """How votes become a verdict."""
+
+    rule: Literal["quorum", "single"] = "quorum"
+    calibration: str | None = None
+
+
+class BudgetConfig(Model):
+    """Hard limits of a whole run; null means none."""
+
+    usd: float | None = Field(default=None, gt=0)
+    calls: int | None = Field(default=None, gt=0)
+    seconds: float | None = Field(default=None, gt=0)
+
+
+class FaultsConfig(Model):
+    """Circuit breaker: the run pauses when the share of faulty attempts (0..1) exceeds `stop_rate`."""
+
+    stop_rate: float = Field(default=0.5, gt=0.0, le=1.0)
+
+
+class RunConfig(Model):
+    """One run."""
+
+    apps: list[str] = Field(default_factory=list)
+    platform: Platform = "web"
+    driver: Literal["web", "fake"] = "web"
+    tasks: TasksConfig = TasksConfig()
+    rounds: int = Field(default=1, ge=1)
+    policy: PolicyConfig = PolicyConfig()
+    judges: list[str] = Field(default_factory=lambda: ["screen", "effect"])
+    panel: PanelConfig = PanelConfig()
+    seed: int = 0
+    attempts: int = Field(default=3, ge=1)
+    workers: int = Field(default=2, ge=1)
+    max_steps: int | None = Field(default=None, ge=1)
+    max_seconds: float | None = Field(default=None, gt=0)
+    budget: BudgetConfig = BudgetConfig()
+    profile: Literal["observe", "sandbox", "supervised", "live"] = "sandbox"
+    allow: list[str] = Field(default_factory=list)
+    probes: Literal["use", "withhold"] = "use"
+    faults: FaultsConfig = FaultsConfig()
+    out: str | None = None
+
+
+_SHORT = {"tasks": "tasks.set", "policy": "policy.name"}
+"""Public keys that stand for a part's main field: `policy=noop` means `policy.name=noop`."""
+
+
+def load_config(source: str, overrides: list[str]) -> RunConfig:
+    """The configuration of a name or file with `key=value` overrides; raises ConfigError naming the key."""
+    tree = _read(source)
+    for text in overrides:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise ConfigError(f"argument '{text}': write it as key=value, for example seed=7")
+        _put(tree, key, _value_of(key, value))
+    return parse_config(tree)
+
+
+def parse_config(tree: dict[str, Any]) -> RunConfig:
+    """A RunConfig from plain data; raises ConfigError naming the key."""
+    try:
+        return RunConfig.model_validate(_expanded(tree))
+    except ValidationError as error:
+        raise ConfigError(_explain(error)) from error
+
+
+def config_names() -> list[str]:
+    """Names of the configurations that ship with the package, sorted."""
+    folder = resources.files("pipeline") / "configs"
+    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def _read(source: str) -> dict[str, Any]:
+    path = Path(source)
+    if source in config_names():
+        text = (resources.files("pipeline") / "configs" / f"{source}.yaml").read_text(encoding="utf-8")
+    elif path.is_file():
+        text = path.read_text(encoding="utf-8")
+    else:
+        raise ConfigError(f"--config: no configuration '{source}'; names: {', '.join(config_names())}, or a file")
+    try:
+        tree = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--config: '{source}' is not readable YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(tree, dict):
+        raise ConfigError(f"--config: '{source}' must hold keys and values")
+    return _expanded(tree)
+
+
+def _expanded(tree: dict[str, Any]) -> dict[str, Any]:
+    """The same tree with short forms (`policy: noop`) written out."""
+    out = dict(tree)
+    for key, full in _SHORT.items():
+        if isinstance(out.get(key), str):
+            out[key] = {full.split(".")[1]: out[key]}
+    return out
+
+
+def _put(tree: dict[str, Any], key: str, value: object) -> None:
+    part, _, leaf = _SHORT.get(key, key).partition(".")
+    if not leaf:
+        tree[part] = value
+        return
+    inner = tree.get(part)
+    tree[part] = {**(inner if isinstance(inner, dict) else {}), leaf: value}
+
+
+def _value_of(key: str, text: str) -> object:
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{key}: '{text}' is not a readable value") from error
+    if key in ("apps", "judges", "allow") and not isinstance(value, list):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return value
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{key}: unknown key; known keys: {', '.join(sorted(RunConfig.model_fields))}"
+    return f"{key}: {first['msg']} (got {first.get('input')!r})"

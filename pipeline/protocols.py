@@ -1,0 +1,204 @@
+"""The seams: what a rollout needs of an environment, a policy, a gate and a sink, and what a verifier is.
+
+Everything that touches the world stands behind one of these; each has a fake that ships with the package. Nothing here
+knows a concrete implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from pydantic import Field
+
+from pipeline.actions import Action, Model, Pixel
+from pipeline.records import (
+    Candidate,
+    CheckResult,
+    EnvironmentInfo,
+    Event,
+    Frame,
+    GateDecision,
+    Keypoint,
+    ProbeRead,
+    Record,
+    Step,
+    TargetUnderPoint,
+    Tree,
+    Usage,
+    Vote,
+)
+from pipeline.tasks import Check, TaskSpec
+from pipeline.words import (
+    ActionErrorCode,
+    CaptureErrorCode,
+    Mistake,
+    ObservationFlag,
+    TreeErrorCode,
+)
+
+
+class Observation(Model):
+    """One look at the world: picture and tree of the same moment, or the reason why one is missing."""
+
+    frame: Frame | None
+    tree: Tree | None
+    location: str
+    title: str
+    capture_error: CaptureErrorCode | None = None
+    tree_error: TreeErrorCode | None = None
+    flags: list[ObservationFlag] = Field(default_factory=list)
+    seconds: float
+
+
+class Decision(Model):
+    """What a policy wants done. `action` is null when the reply could not be read (`action_error` says why).
+
+    `device_points` are the pixels of the observed picture at which the action is carried out: none, one, or start and
+    end; computed directly from the model's own numbers, while `action.point` is the canonical form of the same.
+    """
+
+    thought: str
+    action: Action | None
+    action_error: ActionErrorCode | None = None
+    error_detail: str | None = None
+    reply: str
+    dialect: str = "canonical"
+    coordinate_space: str = "canonical"
+    divisor: int | None = 1000
+    device_points: list[Pixel] = Field(default_factory=list)
+    flags: list[str] = Field(default_factory=list)
+    injected: Mistake | None = None
+    rejected: list[Candidate] = Field(default_factory=list)
+    usage: Usage = Usage()
+    infeasible: bool = False
+    """The dialect's own refusal: the agent says the task cannot be done."""
+
+
+class ActResult(Model):
+    """What an executed action had to say: text for the next turn (GetUrl, a download) and step flags."""
+
+    feedback: str | None = None
+    flags: list[str] = Field(default_factory=list)
+
+
+class Environment(Protocol):
+    """The thing acted on, for one episode at a time; a worker keeps one and runs many episodes on it."""
+
+    async def start(self, task: TaskSpec) -> EnvironmentInfo:
+        """Reset, set up and open the task's start; raises SetupError."""
+        ...
+
+    async def observe(self) -> Observation:
+        """Look; a failed capture is an observation with `capture_error`. Raises EnvError when the world is gone."""
+        ...
+
+    async def target(self, pixel: Pixel) -> TargetUnderPoint | None:
+        """What lies under a pixel of the last picture, now."""
+        ...
+
+    async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
+        """Carry out an action and wait until the screen settles; raises ActionError or EnvError."""
+        ...
+
+    async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
+        """Read what the checks ask (each distinct call once), and the state changes since `start`, probe `changes`.
+
+        A read that fails is a ProbeRead with `error`. Rows of `changes` are [key, added|removed|changed].
+        `attempt_id` of the reads is empty; the rollout fills it in.
+        """
+        ...
+
+    def drain_events(self) -> list[Event]:
+        """Events since the last call, in order; `attempt_id` and `step_index` are filled in by the rollout."""
+        ...
+
+    async def finish(self) -> None:
+        """End the episode (tabs, context); always called, also after errors. The next `start` may follow."""
+        ...
+
+    async def close(self) -> None:
+        """Leave nothing behind: no process, no folder, no port."""
+        ...
+
+
+class Turn(NamedTuple):
+    """What a policy may know when it decides."""
+
+    step_index: int
+    observation: Observation
+    last_step: Step | None
+    feedback: str | None
+
+
+class Policy(Protocol):
+    """Chooses the next action; one instance per episode."""
+
+    policy_id: str
+    name: str
+
+    async def decide(self, turn: Turn) -> Decision:
+        """The next action; raises ModelError when its endpoint fails."""
+        ...
+
+
+class Gate(Protocol):
+    """Stands before every execution."""
+
+    def decide(
+        self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
+    ) -> GateDecision:
+        """Allow, ask or refuse; the decision becomes a row."""
+        ...
+
+
+class Sink(Protocol):
+    """Where records go."""
+
+    def write(self, record: Record) -> None:
+        """Take one record; raises SinkError."""
+        ...
+
+
+class JudgeView(Model):
+    """What a judge may see of a task: no policy, seed, oracle, procedure, `feasible` or injected mistakes."""
+
+    task_id: str
+    instruction: str
+    language: str
+    platform: str
+    app_ids: list[str]
+    max_steps: int
+
+
+class Judged(NamedTuple):
+    """One judge's output for one trajectory."""
+
+    votes: list[Vote]
+    keypoints: list[Keypoint]
+
+
+class Judge(Protocol):
+    """Grades a trajectory, its steps, or both, from the record alone."""
+
+    name: str
+    family: str
+
+    def judge(self, view: JudgeView, record: Record, pass_id: str) -> Judged:
+        """Votes and keypoints; never raises for content: abstention and error are vote states."""
+        ...
+
+
+class SecondOpinion(Protocol):
+    """A model asked to confirm a rule's decision on a text."""
+
+    async def ask(self, question: str) -> str:
+        """The answer; raises ModelError."""
+        ...
+
+
+class Evaluated(NamedTuple):
+    """What contract checks found in the stored reads."""
+
+    results: list[CheckResult]
+    side_effects: list[str]

@@ -1,0 +1,1 @@
+"""Task sets as data, each task bound to an executable contract."""

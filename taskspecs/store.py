@@ -1,0 +1,124 @@
+"""Reads task sets: YAML written by hand (`taskspecs/sets/<name>/*.yaml`) or JSON lines of `TaskSpec`.
+
+A hand-written entry gives `calls` (capabilities with slot values), from which the oracle is compiled unless it is
+written out; `instruction: {en: ..., zh: ...}` makes one task per language. Knows nothing of how tasks are judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from catalogs.store import capability
+from pipeline.errors import ConfigError
+from pipeline.records import Param
+from pipeline.tasks import Capability, CapabilityCall, ProcedureStep, TaskSpec, identified
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def load_tasks(source: str) -> list[TaskSpec]:
+    """The tasks of a set or file, in order, identities filled in; raises ConfigError naming the entry."""
+    folder = resources.files("taskspecs") / "sets" / source
+    if folder.is_dir():
+        files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
+        return [task for entry in files for task in _from_yaml(entry.name, entry.read_text(encoding="utf-8"))]
+    path = Path(source)
+    if not path.is_file():
+        raise ConfigError(f"tasks: no task set or file '{source}'")
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".jsonl":
+        return [_parsed(f"{source}:{number}", line) for number, line in enumerate(text.splitlines(), 1) if line]
+    return list(_from_yaml(source, text))
+
+
+def bind(steps: list[ProcedureStep], params: list[Param]) -> list[ProcedureStep]:
+    """The steps with `{slot}` replaced; slots without a value stay, to be filled by a later `capture`."""
+    values = {param.name: param.value for param in params}
+
+    def filled(text: str | None) -> str | None:
+        return None if text is None else _SLOT.sub(lambda m: values.get(m[1], m[0]), text)
+
+    return [
+        step.model_copy(update={key: filled(getattr(step, key)) for key in ("name", "near", "content")})
+        for step in steps
+    ]
+
+
+def _from_yaml(origin: str, text: str) -> Iterator[TaskSpec]:
+    tree = yaml.safe_load(text)
+    defaults = tree.get("defaults", {})
+    for number, entry in enumerate(tree["tasks"], 1):
+        merged = {**defaults, **entry}
+        for language, instruction in merged.pop("instruction").items():
+            try:
+                yield _task(merged, language, instruction)
+            except (ValidationError, KeyError, TypeError) as error:
+                raise ConfigError(f"{origin}, task {number} ({instruction!r}): {error}") from error
+
+
+def _task(entry: dict[str, Any], language: str, instruction: str) -> TaskSpec:
+    fields = dict(entry)
+    finish = fields.pop("finish", None)
+    calls = [
+        CapabilityCall(capability_id=call["capability"], params=_params(call.get("with", {})))
+        for call in fields.pop("calls", [])
+    ]
+    capabilities = [capability(call.capability_id) for call in calls]
+    fields.setdefault("oracle", _oracle(capabilities, calls, finish))
+    fields["segments"] = [
+        {"name": segment["name"], "checks": [_check(check) for check in segment["checks"]]}
+        for segment in fields.get("segments", [])
+    ]
+    for key in ("absence_checks", "preflight"):
+        fields[key] = [_check(check) for check in fields.get(key, [])]
+    fields.setdefault("consequence", _consequence(capabilities))
+    return identified(
+        TaskSpec(
+            task_id="",
+            language=language,
+            instruction=instruction,
+            calls=calls,
+            capability_ids=[call.capability_id for call in calls],
+            params=_params(fields.pop("params", {})),
+            **fields,
+        )
+    )
+
+
+def _oracle(capabilities: list[Capability], calls: list[CapabilityCall], finish: str | None) -> list[ProcedureStep]:
+    steps = [
+        step for found, call in zip(capabilities, calls, strict=True) for step in bind(found.procedure, call.params)
+    ]
+    return [*steps, ProcedureStep(action="Finished", content=finish or "")]
+
+
+def _consequence(capabilities: list[Capability]) -> str:
+    kinds = [found.consequence for found in capabilities if found.consequence != "none"]
+    return kinds[0] if kinds else "none"
+
+
+def _check(entry: dict[str, Any]) -> dict[str, Any]:
+    expected = entry.get("expected", [])
+    return {
+        **entry,
+        "args": _params(entry.get("args", {})),
+        "expected": [str(cell) for cell in (expected if isinstance(expected, list) else [expected])],
+    }
+
+
+def _params(values: dict[str, Any]) -> list[Param]:
+    return [Param(name=name, value=str(value)) for name, value in values.items()]
+
+
+def _parsed(origin: str, line: str) -> TaskSpec:
+    try:
+        return identified(TaskSpec.model_validate_json(line))
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {error}") from error

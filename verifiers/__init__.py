@@ -1,0 +1,1 @@
+"""Verifiers: functions of (task, record) that run again on Parquet alone."""
