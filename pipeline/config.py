@@ -58,7 +58,7 @@ class RunConfig(Model):
 
     apps: list[str] = Field(default_factory=list)
     platform: Platform = "web"
-    driver: Literal["web", "fake"] = "web"
+    provider: Literal["chromium", "fake"] = "chromium"
     tasks: TasksConfig = TasksConfig()
     rounds: int = Field(default=1, ge=1)
     policy: PolicyConfig = PolicyConfig()
