@@ -39,14 +39,23 @@ def load_tasks(source: str) -> list[TaskSpec]:
 
 
 def bind(steps: list[ProcedureStep], params: list[Param]) -> list[ProcedureStep]:
-    """The steps with `{slot}` replaced; slots without a value stay, to be filled by a later `capture`."""
-    values = {param.name: param.value for param in params}
+    """The steps with `{slot}` replaced; slots without a value stay, to be filled by a later `capture`.
 
-    def filled(text: str | None) -> str | None:
-        return None if text is None else _SLOT.sub(lambda m: values.get(m[1], m[0]), text)
+    Inside `capture`, a regular expression, a value stands for itself.
+    """
+    values = {param.name: param.value for param in params}
+    escaped = {name: re.escape(value) for name, value in values.items()}
+
+    def filled(text: str | None, known: dict[str, str]) -> str | None:
+        return None if text is None else _SLOT.sub(lambda m: known.get(m[1], m[0]), text)
 
     return [
-        step.model_copy(update={key: filled(getattr(step, key)) for key in ("name", "near", "content")})
+        step.model_copy(
+            update={
+                **{key: filled(getattr(step, key), values) for key in ("name", "near", "content")},
+                "capture": filled(step.capture, escaped),
+            }
+        )
         for step in steps
     ]
 
