@@ -1,8 +1,8 @@
 """What is written down: one frozen model per table row, and the small structs they hold.
 
 A row model's fields are the table's columns, in order (schema.py derives Arrow types from them; `run_id` is added
-to every table there). Times are UTC. Boxes and pixels are in pixels of the stored picture. Tasks and capabilities
-live in tasks.py. This module knows nothing of files, Ray or browsers.
+to every table there). Times are UTC; naive ones are refused. Boxes and pixels are in pixels of the stored picture.
+Tasks and capabilities live in tasks.py. This module knows nothing of files, Ray or browsers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from pipeline.actions import Action, Model, Pixel
 from pipeline.words import (
@@ -188,8 +188,8 @@ class Attempt(Model):
     environment: EnvironmentInfo | None
     worker: str
     node: str
-    started_at: datetime
-    finished_at: datetime
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
     termination: Termination
     fault: Fault | None = None
 
@@ -427,7 +427,7 @@ class PassRow(Model):
     judge_set: list[str]
     rule: str
     calibration_id: str | None
-    judged_at: datetime
+    judged_at: AwareDatetime
 
 
 # --- rows of a run -----------------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class PassRow(Model):
 class RunRow(Model):
     """One run: its configuration and what it ran with."""
 
-    started_at: datetime
+    started_at: AwareDatetime
     config: list[Param]
     commit: str | None
     versions: list[Param]
@@ -467,10 +467,10 @@ class Validation(Model):
     """One validation of a task."""
 
     task_id: str
-    validated_at: datetime
+    validated_at: AwareDatetime
     held: bool
     reason: str | None
-    expires_at: datetime | None
+    expires_at: AwareDatetime | None
 
 
 class Rejection(Model):

@@ -7,10 +7,9 @@ knows nothing of how probes are read or checks evaluated.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from pipeline.actions import Model
 from pipeline.records import Param, digest
@@ -126,7 +125,7 @@ class Capability(Model):
     success_count: int = 0
     failure_count: int = 0
     evidence: list[Evidence] = Field(default_factory=list)
-    updated_at: datetime | None = None
+    updated_at: AwareDatetime | None = None
 
 
 class CapabilityCall(Model):
