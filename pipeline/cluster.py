@@ -1,0 +1,124 @@
+"""Where the work runs: a Ray of our own on this machine, or the cluster this process was started for.
+
+Inside a Ray job, or with RAY_ADDRESS set, the existing cluster is joined as it is, without a runtime environment of our
+own. Otherwise a private Ray is started that listens on loopback only, asks every caller for a token, and ends with us.
+Knows nothing of tasks or rows.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import ray
+from ray._private import ray_constants
+from ray.exceptions import RayError
+
+from pipeline.errors import RunError
+from pipeline.words import Platform
+
+RESOURCES: dict[Platform, str] = {"desktop": "desktop", "mobile": "phone", "web": "browser"}
+"""The custom resource of which a rollout worker holds one unit, by platform."""
+
+_OBJECT_STORE_BYTES = 96 * 1024 * 1024
+_SHARE_OF_A_CPU = 0.5
+_LAUNCHER_FILE = Path("~/ray_bootstrap_config.yaml")
+
+
+class Place(NamedTuple):
+    """What a Ray actor asks for."""
+
+    num_cpus: float
+    resources: dict[str, float]
+
+
+class Cluster(NamedTuple):
+    """The Ray we work on: the node this process is on, and what one rollout worker asks for."""
+
+    local: bool
+    node_id: str
+    worker: Place
+
+    @property
+    def judge(self) -> Place:
+        """What a judge asks for."""
+        return Place(_SHARE_OF_A_CPU, {})
+
+
+@contextmanager
+def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
+    """Join or start Ray for the length of the block; a Ray that was there before is left as it was.
+
+    Raises RunError when the cluster cannot be joined.
+    """
+    before = ray.is_initialized()
+    local = not before and os.environ.get("RAY_ADDRESS", "local") in ("", "local")
+    if local:
+        _start(workers, platform)
+    elif not before:
+        _join()
+    try:
+        yield Cluster(local, ray.get_runtime_context().get_node_id(), _worker_place(platform))
+    finally:
+        if not before:
+            ray.shutdown()
+
+
+def inside_job() -> bool:
+    """Whether this process is the entry point of a Ray job."""
+    return "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ
+
+
+def _start(workers: int, platform: Platform) -> None:
+    # Without this switch Ray takes the machine's outward address and listens on every interface.
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if "RAY_AUTH_MODE" not in os.environ:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    # Workers must import the project also when this process was started from another folder.
+    root = str(Path(__file__).resolve().parents[1])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    try:
+        ray.init(
+            address="local",
+            num_cpus=max(2, os.cpu_count() or 1),
+            resources={RESOURCES[platform]: workers},
+            object_store_memory=_OBJECT_STORE_BYTES,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except (OSError, RuntimeError, ValueError, RayError) as error:
+        raise RunError(f"Ray could not be started on this machine: {_first_line(error)}") from error
+
+
+def _join() -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, RuntimeError, ValueError, RayError) as error:
+        address = os.environ["RAY_ADDRESS"]
+        raise RunError(
+            f"the Ray cluster at RAY_ADDRESS={address} cannot be joined: {_first_line(error)};"
+            " check the address and the token (RAY_AUTH_MODE, ~/.ray/auth_token), or unset RAY_ADDRESS"
+        ) from error
+
+
+def _worker_place(platform: Platform) -> Place:
+    """One unit of the platform's resource; a share of a CPU on a cluster that never declares that resource."""
+    resource = RESOURCES[platform]
+    declared = resource in ray.cluster_resources()  # type: ignore[no-untyped-call]
+    if declared or _LAUNCHER_FILE.expanduser().exists():  # the launcher's autoscaler brings nodes that declare it
+        return Place(0, {resource: 1})
+    return Place(_SHARE_OF_A_CPU, {})
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
