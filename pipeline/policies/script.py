@@ -1,0 +1,230 @@
+"""Turns a recorded procedure into actions, one per turn, each grounded anew on the screen as it is now.
+
+A proposed move changes nothing until it is taken, so that a policy may do something else first. Typing and choosing
+begin with a click on their field; what lies outside the picture is scrolled to; what is absent is waited for once.
+This module knows nothing of tasks, mistakes or when to give up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from pipeline.actions import (
+    ACTION,
+    Action,
+    Click,
+    Pixel,
+    Scroll,
+    SelectOption,
+    Wait,
+    canonical_point,
+    device_pixel,
+    points_of,
+    render,
+)
+from pipeline.errors import ConfigError
+from pipeline.policies.grounding import captured, find, option_index, options_of, shown, way_to
+from pipeline.policies.wording import Aim, thought
+from pipeline.protocols import Decision, Observation, Turn
+from pipeline.records import Box, Frame, Node, Param
+from pipeline.tasks import ProcedureStep
+from pipeline.words import Mistake
+from taskspecs.store import bind
+
+_MAX_SCROLLS = 8
+_WITH_FIELD = ("Type", "SelectOption")
+_WORTH_REPEATING = ("option_not_found", "target_covered", "text_not_delivered", "value_reverted")
+
+
+class Planned(NamedTuple):
+    """One step of a plan; `slotted` when its object is named by a slot, so that it may not exist."""
+
+    step: ProcedureStep
+    slotted: bool = False
+    purpose: str = ""
+
+
+class Progress(NamedTuple):
+    """How far a script has come."""
+
+    at: int = 0
+    clicked: bool = False
+    waited: bool = False
+    scrolls: int = 0
+    sought: Box | None = None
+    field: ProcedureStep | None = None
+
+
+class Move(NamedTuple):
+    """A grounded action, and the script's progress once it is taken; `preparing` moves only bring the plan closer."""
+
+    action: Action
+    thought: str
+    after: Progress
+    node: Node | None = None
+    preparing: bool = False
+    choices: int = 0
+    learnt: tuple[Param, ...] = ()
+
+
+class Missing(NamedTuple):
+    """What the plan needs now is not on the screen."""
+
+    planned: Planned
+    detail: str
+
+
+class Script:
+    """A plan being followed."""
+
+    def __init__(self, plan: Sequence[Planned], language: str) -> None:
+        self._plan = list(plan)
+        self._language = language
+        self._progress = Progress()
+        self._before: Progress | None = None
+        self._params: list[Param] = []
+
+    def propose(self, turn: Turn) -> Move | Missing:
+        """The next move on the screen as it is now."""
+        self._hear(turn)
+        observation, progress = turn.observation, self._progress
+        if observation.frame is None:
+            return self._wait(progress)
+        if observation.tree is None:
+            return self._absent(self._planned(progress.at), progress, "the screen's tree cannot be read")
+        while True:
+            planned = self._planned(progress.at)
+            move = self._ground(planned, progress, observation.frame, observation.tree.nodes)
+            if isinstance(move, Move) or not planned.step.optional:
+                return move
+            progress = Progress(at=progress.at + 1, field=progress.field)
+
+    def take(self, move: Move) -> None:
+        """Go on as if the move had been made."""
+        self._before, self._progress = self._progress, move.after
+        self._params.extend(move.learnt)
+
+    def _hear(self, turn: Turn) -> None:
+        """Repeat, once, a move that came to nothing for a reason that may pass."""
+        failed = turn.last_step is not None and turn.last_step.action_error in _WORTH_REPEATING
+        if failed and self._before is not None:
+            self._progress = self._before
+        if turn.last_step is not None:
+            self._before = None
+
+    def _planned(self, index: int) -> Planned:
+        planned = self._plan[index]
+        return planned._replace(step=bind([planned.step], self._params)[0])
+
+    def _ground(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
+        step = planned.step
+        learnt: tuple[Param, ...] = ()
+        if step.capture is not None:
+            value = captured(nodes, step.capture)
+            if value is None:
+                return self._absent(planned, progress, f"nothing on the screen matches {step.capture!r}")
+            learnt = (Param(name=step.save_as or "captured", value=value),)
+            planned = planned._replace(step=bind([step], list(learnt))[0])
+        move = self._aimed(planned, progress, frame, nodes)
+        return move._replace(learnt=learnt) if isinstance(move, Move) and not move.preparing else move
+
+    def _aimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
+        step = planned.step
+        target = None
+        if step.role is not None or step.name is not None:
+            place = find(nodes, step)
+            if place is None:
+                return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
+            target = nodes[place]
+            progress = progress._replace(field=step)
+            visible = shown(target.box, frame.width, frame.height) if target.box else None
+            if visible is None:
+                return self._scroll(planned, progress, target, frame)
+            if step.action not in _WITH_FIELD or not progress.clicked:
+                return self._at(planned, progress, target, visible.centre, frame)
+        return self._unaimed(planned, progress, frame, nodes)
+
+    def _at(self, planned: Planned, progress: Progress, target: Node, pixel: Pixel, frame: Frame) -> Move:
+        """An action with the target's point; for a field to be filled, first the click that gives it the focus."""
+        point = canonical_point(pixel, frame.width, frame.height)
+        preparing = planned.step.action in _WITH_FIELD
+        action = Click(point=point) if preparing else action_of(planned.step, point=point.model_dump())
+        after = progress._replace(clicked=True, scrolls=0, sought=None) if preparing else self._next(progress)
+        words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
+        return Move(action, words, after, target, preparing)
+
+    def _unaimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
+        """An action where the focus is, or one without any place."""
+        step = planned.step
+        field = find(nodes, progress.field) if progress.field else None
+        node = nodes[field] if field is not None else None
+        aim = Aim(node.role, node.name) if node and step.action in (*_WITH_FIELD, "Hotkey") else None
+        after = self._next(progress)
+        if step.action == "SelectOption":
+            options = options_of(nodes, field) if field is not None else [n for n in nodes if n.role == "option"]
+            index = option_index(options, step.content or "")
+            if index is None:
+                return self._absent(planned, progress, f"no option {step.content!r}")
+            choice = SelectOption(index=index)
+            words = thought(self._language, choice, Aim("option", step.content or ""), planned.purpose)
+            return Move(choice, words, after, node, choices=len(options))
+        middle = canonical_point(Pixel(x=frame.width // 2, y=frame.height // 2), frame.width, frame.height)
+        action = action_of(step, point=middle.model_dump())
+        return Move(action, thought(self._language, action, aim, planned.purpose), after, node if aim else None)
+
+    def _scroll(self, planned: Planned, progress: Progress, target: Node, frame: Frame) -> Move | Missing:
+        box = target.box
+        if box is None or progress.scrolls >= _MAX_SCROLLS or progress.sought == box:
+            return Missing(planned, f"{target.role} {target.name!r} cannot be scrolled to")
+        direction, pixel = way_to(box, frame.width, frame.height)
+        point = canonical_point(pixel, frame.width, frame.height)
+        action = Scroll.model_validate({"point": point, "direction": direction})
+        words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
+        after = progress._replace(scrolls=progress.scrolls + 1, sought=box)
+        return Move(action, words, after, target, preparing=True)
+
+    def _absent(self, planned: Planned, progress: Progress, detail: str) -> Move | Missing:
+        """Wait one turn for what is not there yet; an optional step is not waited for."""
+        if planned.step.optional or progress.waited:
+            return Missing(planned, detail)
+        return self._wait(progress._replace(waited=True))
+
+    def _wait(self, progress: Progress) -> Move:
+        action = Wait()
+        return Move(action, thought(self._language, action, None, ""), progress, preparing=True)
+
+    @staticmethod
+    def _next(progress: Progress) -> Progress:
+        return Progress(at=progress.at + 1, field=progress.field)
+
+
+def action_of(step: ProcedureStep, point: object) -> Action:
+    """The action a procedure step stands for; raises ConfigError when a procedure cannot express it."""
+    text = step.content or ""
+    fields: dict[str, dict[str, object]] = {
+        "Answer": {"content": text},
+        "CallUser": {"content": text},
+        "Finished": {"content": text},
+        "Hotkey": {"keys": text.split("+")},
+        "Launch": {"url": text},
+        "LaunchApp": {"app": text},
+        "Scroll": {"point": point, "direction": text or "down"},
+        "TakeNote": {"content": text},
+        "Type": {"content": text},
+    }
+    pointed = {"point": point} if step.action in ("Click", "DoubleClick", "Hover", "LongPress", "RightClick") else {}
+    try:
+        return ACTION.validate_python({"type": step.action, **fields.get(step.action, pointed)})
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"]
+        raise ConfigError(f"procedure step '{step.action}' with content {text!r}: {problem}") from error
+
+
+def decision_of(action: Action, words: str, seen: Observation, injected: Mistake | None = None) -> Decision:
+    """A decision in the canonical dialect; its points are the pixels that the canonical points stand for."""
+    frame = seen.frame
+    pixels = [device_pixel(point, frame.width, frame.height) for point in points_of(action)] if frame else []
+    return Decision(thought=words, action=action, reply=render(action), device_points=pixels, injected=injected)

@@ -1,0 +1,29 @@
+"""The policy that replays a task's oracle: the proof that a task can be done and that its contract accepts it."""
+
+from __future__ import annotations
+
+from pipeline.actions import CallUser
+from pipeline.policies.script import Missing, Planned, Script, decision_of
+from pipeline.policies.wording import thought
+from pipeline.protocols import Decision, Turn
+from pipeline.tasks import TaskSpec
+
+
+class ScriptedPolicy:
+    """Follows the oracle step by step; asks the user when the screen does not have what the oracle names."""
+
+    name = "scripted"
+
+    def __init__(self, policy_id: str, task: TaskSpec) -> None:
+        self.policy_id = policy_id
+        self._language = task.language
+        self._script = Script([Planned(step) for step in task.oracle], task.language)
+
+    async def decide(self, turn: Turn) -> Decision:
+        """The oracle's next move on the current screen."""
+        move = self._script.propose(turn)
+        if isinstance(move, Missing):
+            action = CallUser(content=f"{move.planned.step.action}: {move.detail}")
+            return decision_of(action, thought(self._language, action, None, ""), turn.observation)
+        self._script.take(move)
+        return decision_of(move.action, move.thought, turn.observation)

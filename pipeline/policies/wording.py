@@ -1,0 +1,108 @@
+"""What a policy without a model says it thinks: one short sentence with the action, its target and the reason.
+
+Judges compare the sentence with the action, so the target is named as the tree names it. English and Chinese.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pipeline.actions import Action, Answer, CallUser, Finished, Hotkey, Launch, Scroll, TakeNote, Type
+
+_VERBS = {
+    "AcceptDialog": ("Accept the next dialog", "接受下一个对话框"),
+    "Click": ("Click", "点击"),
+    "DoubleClick": ("Double-click", "双击"),
+    "GetScreenshot": ("Take a fresh look", "重新截屏"),
+    "GetUrl": ("Ask for the address", "查看当前网址"),
+    "Hover": ("Hover over", "悬停在"),
+    "LaunchApp": ("Open the app", "打开应用"),
+    "LongPress": ("Press and hold", "长按"),
+    "PressBack": ("Go back", "返回上一页"),
+    "PressEnter": ("Press Enter", "按回车键"),
+    "PressHome": ("Go to the home screen", "回到主屏幕"),
+    "PressRecent": ("Show recent apps", "查看最近应用"),
+    "RightClick": ("Right-click", "右键点击"),
+    "SelectOption": ("Choose an option in", "选择选项，位于"),
+    "Wait": ("Wait for the screen", "等待页面"),
+}
+_ROLES = {
+    "button": "按钮",
+    "checkbox": "复选框",
+    "combobox": "下拉框",
+    "heading": "标题",
+    "link": "链接",
+    "listbox": "列表框",
+    "menuitem": "菜单项",
+    "option": "选项",
+    "radio": "单选框",
+    "searchbox": "搜索框",
+    "tab": "标签页",
+    "textbox": "输入框",
+}
+_DIRECTIONS = {"down": "下", "left": "左", "right": "右", "up": "上"}
+
+
+class Aim(NamedTuple):
+    """What an action is directed at, as the tree names it."""
+
+    role: str
+    name: str
+
+
+def is_chinese(language: str) -> bool:
+    """Whether texts are to be Chinese; English otherwise."""
+    return language.startswith("zh")
+
+
+def thought(language: str, action: Action, aim: Aim | None, purpose: str) -> str:
+    """One sentence: what, where, and what for."""
+    if is_chinese(language):
+        where = f"{_ROLES.get(aim.role, aim.role)}“{aim.name}”" if aim else ""
+        return f"{_chinese(action, where)}，以便{purpose or '完成任务'}。"
+    where = f' the {aim.role} "{aim.name}"' if aim else ""
+    return f"{_english(action, where)} to {purpose or 'carry on with the task'}."
+
+
+def _english(action: Action, where: str) -> str:
+    match action:
+        case Type():
+            return f'Type "{action.content}"' + (f" into{where}" if where else "")
+        case Scroll():
+            return f"Scroll {action.direction}" + (f" towards{where}" if where else "")
+        case Hotkey():
+            return f"Press {'+'.join(action.keys)}" + (f" in{where}" if where else "")
+        case Launch():
+            return f"Open {action.url}"
+        case TakeNote():
+            return f'Note "{action.content}"'
+        case Answer() | Finished():
+            return f'Finish with "{action.content}"' if action.content else "Finish"
+        case CallUser():
+            return "Ask the user"
+        case _:
+            return f"{_verb(action, 0)}{where}"
+
+
+def _chinese(action: Action, where: str) -> str:
+    match action:
+        case Type():
+            return (f"在{where}中" if where else "") + f"输入“{action.content}”"
+        case Scroll():
+            return f"向{_DIRECTIONS[action.direction]}滚动" + (f"到{where}" if where else "")
+        case Hotkey():
+            return (f"在{where}中" if where else "") + f"按下{'+'.join(action.keys)}"
+        case Launch():
+            return f"打开{action.url}"
+        case TakeNote():
+            return f"记下“{action.content}”"
+        case Answer() | Finished():
+            return f"结束并回答“{action.content}”" if action.content else "结束"
+        case CallUser():
+            return "请用户处理"
+        case _:
+            return f"{_verb(action, 1)}{where}"
+
+
+def _verb(action: Action, column: int) -> str:
+    return _VERBS.get(action.type, (action.type, action.type))[column]
