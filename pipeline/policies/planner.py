@@ -114,7 +114,7 @@ def _search(task: TaskSpec, seen: Observation) -> list[Planned]:
 
 def _infeasible(language: str, missing: Missing) -> str:
     step = missing.planned.step
-    sought = step.near or step.name or step.content or ""
+    sought = (step.content if step.action == "SelectOption" else step.near or step.name) or ""
     return f"infeasible: 没有找到“{sought}”" if is_chinese(language) else f'infeasible: "{sought}" was not found'
 
 

@@ -1,0 +1,1 @@
+"""Environments: what policies act on."""
