@@ -1,0 +1,217 @@
+"""The manifest: which parts make up a dataset, which attempts were begun, which epochs wrote.
+
+`manifest/{epoch}-{n}.jsonl` are immutable objects, one JSON line per committed part or begun attempt.
+`epochs/{epoch}.json` claims an epoch and seals the last object of every older one, so that what an overtaken driver
+still publishes is never read. `run.json` says whose folder it is and whether the newest epoch ended. This module
+reads all of it and writes nothing; it knows nothing of what is inside a part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+
+from pipeline.actions import Model
+from pipeline.errors import ConfigError, RunError
+from pipeline.words import Platform
+
+MANIFEST = "manifest"
+EPOCHS = "epochs"
+RUN_FILE = "run.json"
+
+_OBJECT = re.compile(r"(\d+)-(\d+)\.jsonl")
+_EPOCH = re.compile(r"(\d+)\.json")
+WORKER = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+"""What a worker's name looks like, as part of a file name."""
+
+_PART = re.compile(rf"part-(\d+)-({WORKER})-(\d+)\.parquet")
+_PART_PATH = rf"^[a-z_]+/part-\d+-{WORKER}-\d+\.parquet$"
+
+
+class PartRef(Model):
+    """A committed part; `path` is relative to the folder. Readers drop the parts it `replaces`."""
+
+    kind: Literal["part"] = "part"
+    table: str
+    path: str = Field(pattern=_PART_PATH)
+    rows: int
+    bytes: int
+    sha256: str
+    schema_version: int
+    replaces: list[str] = Field(default_factory=list)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending; parts of one flush share it across tables."""
+        return Path(self.path).stem
+
+
+class Assigned(Model):
+    """An attempt that is about to begin: enough to write it down as lost when it is never reported."""
+
+    kind: Literal["assigned"] = "assigned"
+    epoch: int
+    attempt_id: str
+    trajectory_id: str
+    task_id: str
+    policy_id: str
+    policy: str
+    seed: int
+    round: int = 0
+    start_segment: int = 0
+    prefix_attempt_id: str | None = None
+    number: int
+    app_id: str
+    app_ids: list[str]
+    platform: Platform
+    worker: str
+    node: str
+    assigned_at: AwareDatetime
+
+
+ManifestLine = Annotated[PartRef | Assigned, Field(discriminator="kind")]
+
+_LINE: TypeAdapter[PartRef | Assigned] = TypeAdapter(ManifestLine)
+
+
+class Seal(Model):
+    """The last manifest object of an older epoch that counts; 0 when it published none."""
+
+    epoch: int
+    last: int
+
+
+class Epoch(Model):
+    """One start of a driver on the folder."""
+
+    epoch: int
+    claimed_at: AwareDatetime
+    sealed: list[Seal]
+
+
+class RunFile(Model):
+    """`run.json`: whose folder this is, and whether the newest epoch ended by itself."""
+
+    run_id: str
+    config: dict[str, Any]
+    epoch: int
+    state: Literal["running", "finished"]
+    started_at: AwareDatetime
+    finished_at: AwareDatetime | None = None
+
+
+class ObjectName(NamedTuple):
+    """The name of a manifest object; sorts in the order of publishing."""
+
+    epoch: int
+    number: int
+
+    @property
+    def path(self) -> str:
+        """Relative to the folder."""
+        return f"{MANIFEST}/{self.epoch}-{self.number}.jsonl"
+
+
+class PartName(NamedTuple):
+    """What a part's file name says."""
+
+    epoch: int
+    worker: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"part-{self.epoch}-{self.worker}-{self.number}.parquet"
+
+
+def part_name(file_name: str) -> PartName | None:
+    """What a file name says, or null when it is not a part's."""
+    match = _PART.fullmatch(file_name)
+    return PartName(int(match[1]), match[2], int(match[3])) if match else None
+
+
+def read_run(folder: Path) -> RunFile:
+    """`run.json`; raises ConfigError when the folder is no dataset, RunError when the file is damaged."""
+    try:
+        return RunFile.model_validate_json((folder / RUN_FILE).read_bytes())
+    except FileNotFoundError:
+        raise ConfigError(f"{folder} is not a dataset folder: it has no {RUN_FILE}") from None
+    except (OSError, ValidationError) as error:
+        raise RunError(f"{folder / RUN_FILE} cannot be read: {_first_line(error)}") from error
+
+
+def epochs(folder: Path) -> list[Epoch]:
+    """Every claimed epoch, oldest first; raises RunError when one cannot be read."""
+    found = [_read_epoch(path) for path in _files(folder / EPOCHS) if _EPOCH.fullmatch(path.name)]
+    return sorted(found, key=lambda epoch: epoch.epoch)
+
+
+def all_objects(folder: Path) -> list[ObjectName]:
+    """Every manifest object there is, also those that do not count, in order."""
+    matches = (_OBJECT.fullmatch(path.name) for path in _files(folder / MANIFEST))
+    return sorted(ObjectName(int(match[1]), int(match[2])) for match in matches if match)
+
+
+def counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName]:
+    """The objects that no later epoch has sealed out."""
+    last: dict[int, int] = {}
+    for seal in (seal for epoch in claimed for seal in epoch.sealed):
+        last[seal.epoch] = min(seal.last, last.get(seal.epoch, seal.last))
+    return [name for name in objects if name.number <= last.get(name.epoch, name.number)]
+
+
+def object_names(folder: Path) -> list[ObjectName]:
+    """The manifest objects that count, in order of publishing."""
+    # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
+    # written when we looked.
+    objects = all_objects(folder)
+    return counted(objects, epochs(folder))
+
+
+def read_object(folder: Path, name: ObjectName) -> list[PartRef | Assigned]:
+    """The lines of one manifest object; raises RunError when it cannot be read."""
+    path = folder / name.path
+    try:
+        return [_LINE.validate_json(line) for line in path.read_bytes().splitlines()]
+    except (OSError, ValidationError) as error:
+        raise RunError(f"{path} cannot be read: {_first_line(error)}") from error
+
+
+def lines(folder: Path) -> Iterator[PartRef | Assigned]:
+    """Every line that counts, in order; raises RunError at an object that cannot be read."""
+    for name in object_names(folder):
+        yield from read_object(folder, name)
+
+
+def current_parts(found: Iterable[PartRef | Assigned]) -> dict[str, PartRef]:
+    """The parts that make up the dataset, by path: those listed and not replaced."""
+    parts: dict[str, PartRef] = {}
+    for line in found:
+        if isinstance(line, PartRef):
+            parts[line.path] = line
+            for path in line.replaces:
+                parts.pop(path, None)
+    return parts
+
+
+def encoded(found: Sequence[PartRef] | Sequence[Assigned]) -> bytes:
+    """Lines as a manifest object holds them."""
+    return "".join(f"{line.model_dump_json()}\n" for line in found).encode()
+
+
+def _read_epoch(path: Path) -> Epoch:
+    try:
+        return Epoch.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise RunError(f"{path} cannot be read: {_first_line(error)}") from error
+
+
+def _files(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,133 @@
+"""Writes one part: one Parquet file of one table, whole and proved, or nothing.
+
+Pictures and trees go into small row groups so that a reader of one does not load hundreds. This module knows tables
+and files, nothing of epochs, attempts or the manifest's order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.actions import Model
+from pipeline.errors import SinkError
+from pipeline.manifest import PartName, PartRef
+from pipeline.records import Frame, Tree
+from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of, to_table
+from pipeline.storage import sync_folder
+
+GROUP_ROWS = 64
+"""Rows in a row group of pictures or trees."""
+
+GROUP_BYTES = 32 << 20
+"""Bytes of pictures in a row group, but always one row."""
+
+_PLAIN_GROUP_ROWS = 50_000
+_COLUMNS_WITHOUT_STATISTICS = frozenset({"image"})
+
+
+def size_of(row: Model) -> int:
+    """About how many bytes a row takes in memory."""
+    match row:
+        case Frame():
+            return len(row.image.bytes) + 200
+        case Tree():
+            return 100 * len(row.nodes) + 200
+        case _:
+            return 1000
+
+
+def write_part(folder: Path, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
+    """Write rows as a new part and read its footer back; leaves no file behind when anything fails."""
+    home = folder / table
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / str(name)
+    whole = False
+    try:
+        with path.open("xb") as raw:
+            file = _HashingFile(raw)
+            _write_rows(file, table, rows, run_id)
+            os.fsync(raw.fileno())
+        sync_folder(home)
+        _read_back(path, len(rows), file.size)
+        whole = True
+    finally:
+        if not whole:
+            path.unlink(missing_ok=True)
+    return PartRef(
+        table=table,
+        path=f"{table}/{name}",
+        rows=len(rows),
+        bytes=file.size,
+        sha256=file.sha256,
+        schema_version=SCHEMA_VERSION,
+    )
+
+
+def _write_rows(file: _HashingFile, table: str, rows: Sequence[Model], run_id: str) -> None:
+    schema = schema_of(table)
+    heavy = table in ("frames", "trees")
+    with pq.ParquetWriter(
+        pa.PythonFile(file, mode="w"),
+        schema,
+        compression="zstd",
+        use_dictionary=table != "frames",
+        write_statistics=[name for name in schema.names if name not in _COLUMNS_WITHOUT_STATISTICS],
+        write_page_checksum=True,
+    ) as writer:
+        for group in _groups(rows, GROUP_ROWS if heavy else _PLAIN_GROUP_ROWS):
+            writer.write_table(to_table(TABLES[table], group, run_id))
+
+
+def _groups(rows: Sequence[Model], most: int) -> Iterator[Sequence[Model]]:
+    start, held = 0, 0
+    for index, row in enumerate(rows):
+        size = size_of(row)
+        if index > start and (index - start >= most or held + size > GROUP_BYTES):
+            yield rows[start:index]
+            start, held = index, 0
+        held += size
+    yield rows[start:]
+
+
+def _read_back(path: Path, rows: int, size: int) -> None:
+    found = pq.read_metadata(path)
+    if found.num_rows != rows or path.stat().st_size != size:
+        raise SinkError("not_as_written", f"{path} holds {found.num_rows} rows after writing {rows}")
+
+
+class _HashingFile:
+    """The binary file Arrow writes into; keeps the hash and size of what was meant to be written."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def write(self, data: bytes) -> int:
+        self._hash.update(data)
+        self._raw.write(data)
+        self.size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self.size
+
+    def flush(self) -> None:
+        self._raw.flush()
+
+    def close(self) -> None:
+        """Leave the file open: its owner still has to make it durable."""
+        self._raw.flush()

@@ -1,0 +1,105 @@
+"""Whether a listed part can be trusted: there, whole, unchanged, and of the declared schema.
+
+Knows one part at a time; what parts say about each other is for check.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.manifest import PartRef
+from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
+
+Flaw = Literal[
+    "missing_part",
+    "empty_file",
+    "half_file",
+    "wrong_size",
+    "wrong_hash",
+    "wrong_rows",
+    "schema_drift",
+    "naive_timestamp",
+    "unknown_table",
+    "unknown_schema_version",
+]
+
+_CHUNK = 1 << 20
+
+
+class Finding(NamedTuple):
+    """One flaw of a part, with what was expected and found."""
+
+    flaw: Flaw
+    detail: str
+
+
+def flaws_of(folder: Path, part: PartRef, *, hashed: bool) -> list[Finding]:
+    """What is wrong with a part; `hashed` also reads every byte of it."""
+    path = folder / part.path
+    if not path.is_file():
+        return [Finding("missing_part", "the file is not there")]
+    size = path.stat().st_size
+    if size == 0:
+        return [Finding("empty_file", f"0 of {part.bytes} bytes")]
+    try:
+        metadata = pq.read_metadata(path)
+        found = metadata.schema.to_arrow_schema()
+    except (OSError, pa.ArrowException) as error:
+        return [Finding("half_file", f"{size} of {part.bytes} bytes, no readable footer: {error}")]
+    flaws = [_byte_flaw(path, size, part, hashed), _row_flaw(metadata.num_rows, part), schema_flaw(found, part)]
+    return [flaw for flaw in flaws if flaw]
+
+
+def schema_flaw(found: pa.Schema, part: PartRef) -> Finding | None:
+    """How a part's schema differs from the declared one; an older version may differ."""
+    if part.table not in TABLES:
+        return Finding("unknown_table", part.table)
+    if part.schema_version > SCHEMA_VERSION:
+        return Finding("unknown_schema_version", f"version {part.schema_version} is newer than {SCHEMA_VERSION}")
+    declared = schema_of(part.table)
+    if part.schema_version < SCHEMA_VERSION or found.equals(declared):
+        return None
+    for name in [*declared.names, *found.names]:
+        finding = _field_flaw(name, declared, found)
+        if finding:
+            return finding
+    return Finding("schema_drift", "the columns stand in another order")
+
+
+def _byte_flaw(path: Path, size: int, part: PartRef, hashed: bool) -> Finding | None:
+    if size != part.bytes:
+        return Finding("wrong_size", f"{size} bytes, listed with {part.bytes}")
+    if hashed and sha256_of(path) != part.sha256:
+        return Finding("wrong_hash", "the bytes are not the ones that were listed")
+    return None
+
+
+def _row_flaw(rows: int, part: PartRef) -> Finding | None:
+    return Finding("wrong_rows", f"{rows} rows, listed with {part.rows}") if rows != part.rows else None
+
+
+def _field_flaw(name: str, declared: pa.Schema, found: pa.Schema) -> Finding | None:
+    if name not in declared.names:
+        return Finding("schema_drift", f"column {name} is not declared")
+    if name not in found.names:
+        return Finding("schema_drift", f"column {name} is missing")
+    right, actual = declared.field(name), found.field(name)
+    if right.equals(actual):
+        return None
+    if pa.types.is_timestamp(actual.type) and actual.type.tz is None:
+        return Finding("naive_timestamp", f"column {name} has times without a zone")
+    return Finding("schema_drift", f"column {name} is {actual.type}, declared {right.type}")
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes, read piece by piece."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,2 @@
+-- Usable trajectories that did the whole task.
+SELECT * FROM usable WHERE grade = 'complete'

@@ -1,0 +1,2 @@
+-- Usable trajectories that rightly report an infeasible task.
+SELECT * FROM usable WHERE grade = 'infeasible'
