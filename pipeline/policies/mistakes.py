@@ -105,7 +105,7 @@ def _wrong_value(rng: random.Random, move: Move, language: str) -> Slip | None:
         case _:
             return None
     aim = Aim(move.node.role, move.node.name) if move.node else None
-    return Slip("wrong_value", action, thought(language, action, aim, ""), stands=True)
+    return Slip("wrong_value", action, thought(language, action, aim), stands=True)
 
 
 def _premature(move: Move, language: str) -> Slip | None:
@@ -113,7 +113,7 @@ def _premature(move: Move, language: str) -> Slip | None:
     if isinstance(move.action, Terminal):
         return None
     action = Finished()
-    return Slip("premature", action, thought(language, action, None, ""), stands=False)
+    return Slip("premature", action, thought(language, action), stands=False)
 
 
 def altered(text: str, rng: random.Random) -> str:

@@ -21,4 +21,4 @@ class NoopPolicy:
     async def decide(self, turn: Turn) -> Decision:
         """Finished, with nothing said."""
         action = Finished()
-        return decision_of(action, thought(self._language, action, None, ""), turn.observation)
+        return decision_of(action, thought(self._language, action), turn.observation)

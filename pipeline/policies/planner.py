@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 from catalogs.store import capability
-from pipeline.actions import Action, CallUser, Finished, Point, PressBack, Scroll, Wait
+from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Scroll, Wait
 from pipeline.policies.grounding import promising
 from pipeline.policies.mistakes import Slip, slip
 from pipeline.policies.script import Missing, Move, Planned, Script, decision_of
@@ -30,7 +30,7 @@ class PlannerPolicy:
         self._mistakes = mistakes
         self._random = random.Random(f"{seed}/{task.task_id}")
         self._script: Script | None = None
-        self._astray = False
+        self._astray = 0
         self._searched = False
 
     async def decide(self, turn: Turn) -> Decision:
@@ -38,7 +38,7 @@ class PlannerPolicy:
         script = self._followed(turn.observation)
         move = script.propose(turn)
         if self._astray and _at_a_loss(move):
-            self._astray = False
+            self._astray -= 1
             return self._say(PressBack(), turn)
         if isinstance(move, Missing):
             return self._without(move, turn)
@@ -46,6 +46,7 @@ class PlannerPolicy:
         if mistake is not None:
             return self._err(mistake, move, script, turn)
         script.take(move)
+        self._astray = 0
         return decision_of(move.action, move.thought, turn.observation)
 
     def _followed(self, seen: Observation) -> Script:
@@ -57,7 +58,10 @@ class PlannerPolicy:
     def _err(self, mistake: Slip, move: Move, script: Script, turn: Turn) -> Decision:
         if mistake.stands:
             script.take(move)
-        self._astray = self._astray or (mistake.kind == "wrong_target" and not mistake.stands)
+        elif isinstance(mistake.action, Pointed):
+            script.refocus()
+        if mistake.kind == "wrong_target" and not mistake.stands:
+            self._astray += 1
         return decision_of(mistake.action, mistake.thought, turn.observation, mistake.kind)
 
     def _without(self, missing: Missing, turn: Turn) -> Decision:
@@ -70,7 +74,7 @@ class PlannerPolicy:
         return self._say(CallUser(content=missing.detail), turn)
 
     def _say(self, action: Action, turn: Turn) -> Decision:
-        return decision_of(action, thought(self._task.language, action, None, ""), turn.observation)
+        return decision_of(action, thought(self._task.language, action), turn.observation)
 
 
 def planned(task: TaskSpec) -> list[Planned]:

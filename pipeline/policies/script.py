@@ -35,7 +35,9 @@ from pipeline.words import Mistake
 from taskspecs.store import bind
 
 _MAX_SCROLLS = 8
+_MAX_REPEATS = 2
 _WITH_FIELD = ("Type", "SelectOption")
+_AT_FOCUS = (*_WITH_FIELD, "Hotkey", "PressEnter")
 _WORTH_REPEATING = ("option_not_found", "target_covered", "text_not_delivered", "value_reverted")
 
 
@@ -48,14 +50,15 @@ class Planned(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a script has come."""
+    """How far a script has come; `field_at` is the step that gave a field its focus, `resume` where to go on after it."""
 
     at: int = 0
     clicked: bool = False
     waited: bool = False
     scrolls: int = 0
     sought: Box | None = None
-    field: ProcedureStep | None = None
+    field_at: int | None = None
+    resume: int | None = None
 
 
 class Move(NamedTuple):
@@ -85,6 +88,7 @@ class Script:
         self._language = language
         self._progress = Progress()
         self._before: Progress | None = None
+        self._repeats = 0
         self._params: list[Param] = []
 
     def propose(self, turn: Turn) -> Move | Missing:
@@ -100,20 +104,32 @@ class Script:
             move = self._ground(planned, progress, observation.frame, observation.tree.nodes)
             if isinstance(move, Move) or not planned.step.optional:
                 return move
-            progress = Progress(at=progress.at + 1, field=progress.field)
+            progress = _next(progress)
 
     def take(self, move: Move) -> None:
         """Go on as if the move had been made."""
         self._before, self._progress = self._progress, move.after
         self._params.extend(move.learnt)
 
+    def refocus(self) -> None:
+        """The focus may be elsewhere now: begin again with the click that gave it, if the next step needs it.
+
+        What was already typed is not typed again.
+        """
+        at, field_at = self._progress.at, self._progress.field_at
+        step = self._plan[at].step
+        if field_at is not None and step.action in _AT_FOCUS and (field_at == at or not _names_target(step)):
+            typed = any(planned.step.action == "Type" for planned in self._plan[field_at:at])
+            self._progress = Progress(at=field_at, field_at=field_at, resume=at if typed else None)
+
     def _hear(self, turn: Turn) -> None:
-        """Repeat, once, a move that came to nothing for a reason that may pass."""
+        """Repeat a move that came to nothing for a reason that may pass."""
         failed = turn.last_step is not None and turn.last_step.action_error in _WORTH_REPEATING
-        if failed and self._before is not None:
+        if failed and self._before is not None and self._repeats < _MAX_REPEATS:
+            self._repeats += 1
             self._progress = self._before
-        if turn.last_step is not None:
-            self._before = None
+            self.refocus()
+        self._before = None
 
     def _planned(self, index: int) -> Planned:
         planned = self._plan[index]
@@ -134,12 +150,12 @@ class Script:
     def _aimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
         step = planned.step
         target = None
-        if step.role is not None or step.name is not None:
+        if _names_target(step):
             place = find(nodes, step)
             if place is None:
                 return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
             target = nodes[place]
-            progress = progress._replace(field=step)
+            progress = progress._replace(field_at=progress.at)
             visible = shown(target.box, frame.width, frame.height) if target.box else None
             if visible is None:
                 return self._scroll(planned, progress, target, frame)
@@ -152,17 +168,17 @@ class Script:
         point = canonical_point(pixel, frame.width, frame.height)
         preparing = planned.step.action in _WITH_FIELD
         action = Click(point=point) if preparing else action_of(planned.step, point=point.model_dump())
-        after = progress._replace(clicked=True, scrolls=0, sought=None) if preparing else self._next(progress)
+        after = progress._replace(clicked=True, scrolls=0, sought=None) if preparing else _next(progress)
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
         return Move(action, words, after, target, preparing)
 
     def _unaimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
         """An action where the focus is, or one without any place."""
         step = planned.step
-        field = find(nodes, progress.field) if progress.field else None
+        field = find(nodes, self._planned(progress.field_at).step) if progress.field_at is not None else None
         node = nodes[field] if field is not None else None
         aim = Aim(node.role, node.name) if node and step.action in (*_WITH_FIELD, "Hotkey") else None
-        after = self._next(progress)
+        after = _next(progress)
         if step.action == "SelectOption":
             options = options_of(nodes, field) if field is not None else [n for n in nodes if n.role == "option"]
             index = option_index(options, step.content or "")
@@ -194,11 +210,16 @@ class Script:
 
     def _wait(self, progress: Progress) -> Move:
         action = Wait()
-        return Move(action, thought(self._language, action, None, ""), progress, preparing=True)
+        return Move(action, thought(self._language, action), progress, preparing=True)
 
-    @staticmethod
-    def _next(progress: Progress) -> Progress:
-        return Progress(at=progress.at + 1, field=progress.field)
+
+def _next(progress: Progress) -> Progress:
+    at = progress.at + 1 if progress.resume is None else progress.resume
+    return Progress(at=at, field_at=progress.field_at)
+
+
+def _names_target(step: ProcedureStep) -> bool:
+    return step.role is not None or step.name is not None
 
 
 def action_of(step: ProcedureStep, point: object) -> Action:

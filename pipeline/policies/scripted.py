@@ -24,6 +24,6 @@ class ScriptedPolicy:
         move = self._script.propose(turn)
         if isinstance(move, Missing):
             action = CallUser(content=f"{move.planned.step.action}: {move.detail}")
-            return decision_of(action, thought(self._language, action, None, ""), turn.observation)
+            return decision_of(action, thought(self._language, action), turn.observation)
         self._script.take(move)
         return decision_of(move.action, move.thought, turn.observation)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.actions import Action, Answer, CallUser, Finished, Hotkey, Launch, Scroll, TakeNote, Type
+from pipeline.actions import Action, Answer, CallUser, Finished, Hotkey, Launch, PressBack, Scroll, TakeNote, Type, Wait
 
 _VERBS = {
     "AcceptDialog": ("Accept the next dialog", "接受下一个对话框"),
@@ -18,13 +18,11 @@ _VERBS = {
     "Hover": ("Hover over", "悬停在"),
     "LaunchApp": ("Open the app", "打开应用"),
     "LongPress": ("Press and hold", "长按"),
-    "PressBack": ("Go back", "返回上一页"),
     "PressEnter": ("Press Enter", "按回车键"),
     "PressHome": ("Go to the home screen", "回到主屏幕"),
     "PressRecent": ("Show recent apps", "查看最近应用"),
     "RightClick": ("Right-click", "右键点击"),
-    "SelectOption": ("Choose an option in", "选择选项，位于"),
-    "Wait": ("Wait for the screen", "等待页面"),
+    "SelectOption": ("Choose", "选择"),
 }
 _ROLES = {
     "button": "按钮",
@@ -55,13 +53,34 @@ def is_chinese(language: str) -> bool:
     return language.startswith("zh")
 
 
-def thought(language: str, action: Action, aim: Aim | None, purpose: str) -> str:
+def thought(language: str, action: Action, aim: Aim | None = None, purpose: str = "") -> str:
     """One sentence: what, where, and what for."""
-    if is_chinese(language):
+    chinese = is_chinese(language)
+    if isinstance(action, Answer | CallUser | Finished | PressBack | Wait):
+        return _complete(action)[1 if chinese else 0]
+    if chinese:
         where = f"{_ROLES.get(aim.role, aim.role)}“{aim.name}”" if aim else ""
         return f"{_chinese(action, where)}，以便{purpose or '完成任务'}。"
     where = f' the {aim.role} "{aim.name}"' if aim else ""
     return f"{_english(action, where)} to {purpose or 'carry on with the task'}."
+
+
+def _complete(action: Answer | CallUser | Finished | PressBack | Wait) -> tuple[str, str]:
+    """Actions that give their reason themselves, in English and Chinese."""
+    match action:
+        case Wait():
+            return "Wait for the screen to show more.", "等待页面显示更多内容。"
+        case PressBack():
+            return "Go back, since this is not the right page.", "这不是要找的页面，返回上一页。"
+        case CallUser(content=content):
+            return f"Ask the user: {content}.", f"请用户处理：{content}。"
+        case _ if action.content.startswith("infeasible:"):
+            reason = action.content.removeprefix("infeasible:").strip()
+            return f"Finish, since the task cannot be done: {reason}.", f"任务无法完成，结束：{reason}。"
+        case _ if action.content:
+            return f'Finish with the answer "{action.content}".', f"任务完成，回答“{action.content}”。"
+        case _:
+            return "Finish, since everything asked is done.", "要求的都已完成，结束任务。"
 
 
 def _english(action: Action, where: str) -> str:
@@ -76,10 +95,6 @@ def _english(action: Action, where: str) -> str:
             return f"Open {action.url}"
         case TakeNote():
             return f'Note "{action.content}"'
-        case Answer() | Finished():
-            return f'Finish with "{action.content}"' if action.content else "Finish"
-        case CallUser():
-            return "Ask the user"
         case _:
             return f"{_verb(action, 0)}{where}"
 
@@ -96,10 +111,6 @@ def _chinese(action: Action, where: str) -> str:
             return f"打开{action.url}"
         case TakeNote():
             return f"记下“{action.content}”"
-        case Answer() | Finished():
-            return f"结束并回答“{action.content}”" if action.content else "结束"
-        case CallUser():
-            return "请用户处理"
         case _:
             return f"{_verb(action, 1)}{where}"
 
