@@ -50,7 +50,7 @@ class Planned(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a script has come; `field_at` is the step that gave a field its focus, `resume` where to go on after it."""
+    """How far a script has come: `field_at` is the step that gave a field its focus, `resume` where to go on then."""
 
     at: int = 0
     clicked: bool = False
