@@ -9,7 +9,7 @@ reads all of it and writes nothing; it knows nothing of what is inside a part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -23,8 +23,8 @@ MANIFEST = "manifest"
 EPOCHS = "epochs"
 RUN_FILE = "run.json"
 
-_OBJECT = re.compile(r"(\d+)-(\d+)\.jsonl")
-_EPOCH = re.compile(r"(\d+)\.json")
+_OBJECT = re.compile(r"\d+-\d+\.jsonl")
+_EPOCH = re.compile(r"\d+\.json")
 WORKER = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 """What a worker's name looks like, as part of a file name."""
 
@@ -104,6 +104,13 @@ class RunFile(Model):
     finished_at: AwareDatetime | None = None
 
 
+class Problem(NamedTuple):
+    """A file of the manifest that cannot be read, and why."""
+
+    path: str
+    detail: str
+
+
 class ObjectName(NamedTuple):
     """The name of a manifest object; sorts in the order of publishing."""
 
@@ -127,6 +134,16 @@ class PartName(NamedTuple):
         return f"part-{self.epoch}-{self.worker}-{self.number}.parquet"
 
 
+class Survey(NamedTuple):
+    """Everything that could be read of a manifest, and what could not."""
+
+    epochs: list[Epoch]
+    counted: list[ObjectName]
+    sealed_out: list[ObjectName]
+    lines: list[PartRef | Assigned]
+    problems: list[Problem]
+
+
 def part_name(file_name: str) -> PartName | None:
     """What a file name says, or null when it is not a part's."""
     match = _PART.fullmatch(file_name)
@@ -140,50 +157,49 @@ def read_run(folder: Path) -> RunFile:
     except FileNotFoundError:
         raise ConfigError(f"{folder} is not a dataset folder: it has no {RUN_FILE}") from None
     except (OSError, ValidationError) as error:
-        raise RunError(f"{folder / RUN_FILE} cannot be read: {_first_line(error)}") from error
+        raise _damaged(folder / RUN_FILE, error) from error
+
+
+def survey(folder: Path) -> Survey:
+    """Read what can be read; never raises for what is inside the files."""
+    # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
+    # written when we looked.
+    objects = _objects(folder)
+    claimed: list[Epoch] = []
+    problems: list[Problem] = []
+    for path in _files(folder / EPOCHS, _EPOCH):
+        try:
+            claimed.append(Epoch.model_validate_json(path.read_bytes()))
+        except (OSError, ValidationError) as error:
+            problems.append(Problem(f"{EPOCHS}/{path.name}", _first_line(error)))
+    claimed.sort(key=lambda epoch: epoch.epoch)
+    counted = _counted(objects, claimed)
+    lines: list[PartRef | Assigned] = []
+    for name in counted:
+        try:
+            lines += _lines_of(folder, name)
+        except (OSError, ValidationError) as error:
+            problems.append(Problem(name.path, _first_line(error)))
+    return Survey(claimed, counted, [name for name in objects if name not in set(counted)], lines, problems)
 
 
 def epochs(folder: Path) -> list[Epoch]:
     """Every claimed epoch, oldest first; raises RunError when one cannot be read."""
-    found = [_read_epoch(path) for path in _files(folder / EPOCHS) if _EPOCH.fullmatch(path.name)]
-    return sorted(found, key=lambda epoch: epoch.epoch)
-
-
-def all_objects(folder: Path) -> list[ObjectName]:
-    """Every manifest object there is, also those that do not count, in order."""
-    matches = (_OBJECT.fullmatch(path.name) for path in _files(folder / MANIFEST))
-    return sorted(ObjectName(int(match[1]), int(match[2])) for match in matches if match)
-
-
-def counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName]:
-    """The objects that no later epoch has sealed out."""
-    last: dict[int, int] = {}
-    for seal in (seal for epoch in claimed for seal in epoch.sealed):
-        last[seal.epoch] = min(seal.last, last.get(seal.epoch, seal.last))
-    return [name for name in objects if name.number <= last.get(name.epoch, name.number)]
+    return sorted((_read_epoch(path) for path in _files(folder / EPOCHS, _EPOCH)), key=lambda epoch: epoch.epoch)
 
 
 def object_names(folder: Path) -> list[ObjectName]:
-    """The manifest objects that count, in order of publishing."""
-    # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
-    # written when we looked.
-    objects = all_objects(folder)
-    return counted(objects, epochs(folder))
+    """The manifest objects that count, in order of publishing; raises RunError when an epoch cannot be read."""
+    objects = _objects(folder)
+    return _counted(objects, epochs(folder))
 
 
 def read_object(folder: Path, name: ObjectName) -> list[PartRef | Assigned]:
     """The lines of one manifest object; raises RunError when it cannot be read."""
-    path = folder / name.path
     try:
-        return [_LINE.validate_json(line) for line in path.read_bytes().splitlines()]
+        return _lines_of(folder, name)
     except (OSError, ValidationError) as error:
-        raise RunError(f"{path} cannot be read: {_first_line(error)}") from error
-
-
-def lines(folder: Path) -> Iterator[PartRef | Assigned]:
-    """Every line that counts, in order; raises RunError at an object that cannot be read."""
-    for name in object_names(folder):
-        yield from read_object(folder, name)
+        raise _damaged(folder / name.path, error) from error
 
 
 def current_parts(found: Iterable[PartRef | Assigned]) -> dict[str, PartRef]:
@@ -202,15 +218,37 @@ def encoded(found: Sequence[PartRef] | Sequence[Assigned]) -> bytes:
     return "".join(f"{line.model_dump_json()}\n" for line in found).encode()
 
 
+def _objects(folder: Path) -> list[ObjectName]:
+    """Every manifest object there is, also those that do not count, in order."""
+    names = (path.stem.split("-") for path in _files(folder / MANIFEST, _OBJECT))
+    return sorted(ObjectName(int(epoch), int(number)) for epoch, number in names)
+
+
+def _counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName]:
+    """The objects that no later epoch has sealed out."""
+    last: dict[int, int] = {}
+    for seal in (seal for epoch in claimed for seal in epoch.sealed):
+        last[seal.epoch] = min(seal.last, last.get(seal.epoch, seal.last))
+    return [name for name in objects if name.number <= last.get(name.epoch, name.number)]
+
+
+def _lines_of(folder: Path, name: ObjectName) -> list[PartRef | Assigned]:
+    return [_LINE.validate_json(line) for line in (folder / name.path).read_bytes().splitlines()]
+
+
 def _read_epoch(path: Path) -> Epoch:
     try:
         return Epoch.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise RunError(f"{path} cannot be read: {_first_line(error)}") from error
+        raise _damaged(path, error) from error
 
 
-def _files(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
+def _files(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    return [path for path in folder.iterdir() if pattern.fullmatch(path.name)] if folder.is_dir() else []
+
+
+def _damaged(path: Path, error: Exception) -> RunError:
+    return RunError(f"{path} cannot be read ({_first_line(error)}): run `pathproof check`")
 
 
 def _first_line(error: Exception) -> str:

@@ -7,7 +7,7 @@ is wrong. This module knows nothing of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from pipeline import manifest
-from pipeline.errors import ConfigError, RunError
+from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
 from pipeline.schema import TABLES, schema_of
 from pipeline.soundness import flaws_of
@@ -82,8 +82,9 @@ def connect(parts: Mapping[Path, Sequence[PartRef]]) -> duckdb.DuckDBPyConnectio
 
 def sound_parts(folder: Path) -> list[PartRef]:
     """The listed parts that can be read; what is damaged, also in the manifest, is left out."""
-    manifest.read_run(folder)
-    parts = manifest.current_parts(_readable_lines(folder))
+    if not (folder / manifest.MANIFEST).is_dir():
+        raise ConfigError(f"{folder} is not a dataset folder: it has no {manifest.MANIFEST}")
+    parts = manifest.current_parts(manifest.survey(folder).lines)
     return [part for part in parts.values() if not flaws_of(folder, part, hashed=part.table not in _DISTINCT)]
 
 
@@ -99,14 +100,6 @@ def _unchanged(folder: Path, parts: Iterable[PartRef]) -> list[PartRef]:
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
     return ConfigError(f"query: {str(error).splitlines()[0]}")
-
-
-def _readable_lines(folder: Path) -> Iterator[PartRef | manifest.Assigned]:
-    for name in manifest.object_names(folder):
-        try:
-            yield from manifest.read_object(folder, name)
-        except RunError:
-            continue
 
 
 def _table_sql(name: str, paths: Sequence[str]) -> str:

@@ -177,8 +177,9 @@ class Committer:
             for name in (manifest.MANIFEST, manifest.EPOCHS):
                 (folder / name).mkdir(parents=True, exist_ok=True)
             run = _next_run(folder, run_id, config)
-            parts = manifest.current_parts(manifest.lines(folder))
-            claim = Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(folder))
+            objects = manifest.object_names(folder)
+            parts = manifest.current_parts(line for name in objects for line in manifest.read_object(folder, name))
+            claim = Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(folder, objects))
             _create(folder / manifest.EPOCHS / f"{run.epoch}.json", claim.model_dump_json().encode())
             replace(folder / manifest.RUN_FILE, _pretty(run))
         committer = cls(folder, run, parts.values())
@@ -292,9 +293,9 @@ def _next_run(folder: Path, run_id: str, config: Mapping[str, Any]) -> RunFile:
     return fresh.model_copy(update={"started_at": found.started_at})
 
 
-def _seals(folder: Path) -> list[Seal]:
+def _seals(folder: Path, objects: Sequence[ObjectName]) -> list[Seal]:
     last = {epoch.epoch: 0 for epoch in manifest.epochs(folder)}
-    last.update({name.epoch: name.number for name in manifest.object_names(folder)})
+    last.update({name.epoch: name.number for name in objects})
     return [Seal(epoch=epoch, last=number) for epoch, number in sorted(last.items())]
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pipeline.manifest import PartRef
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
 
-Flaw = Literal[
+FlawKind = Literal[
     "missing_part",
     "empty_file",
     "half_file",
@@ -31,36 +31,36 @@ Flaw = Literal[
 _CHUNK = 1 << 20
 
 
-class Finding(NamedTuple):
-    """One flaw of a part, with what was expected and found."""
+class Flaw(NamedTuple):
+    """One thing that is wrong with a part, with what was expected and found."""
 
-    flaw: Flaw
+    kind: FlawKind
     detail: str
 
 
-def flaws_of(folder: Path, part: PartRef, *, hashed: bool) -> list[Finding]:
+def flaws_of(folder: Path, part: PartRef, *, hashed: bool) -> list[Flaw]:
     """What is wrong with a part; `hashed` also reads every byte of it."""
     path = folder / part.path
     if not path.is_file():
-        return [Finding("missing_part", "the file is not there")]
+        return [Flaw("missing_part", "the file is not there")]
     size = path.stat().st_size
     if size == 0:
-        return [Finding("empty_file", f"0 of {part.bytes} bytes")]
+        return [Flaw("empty_file", f"0 of {part.bytes} bytes")]
     try:
         metadata = pq.read_metadata(path)
         found = metadata.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
-        return [Finding("half_file", f"{size} of {part.bytes} bytes, no readable footer: {error}")]
+        return [Flaw("half_file", f"{size} of {part.bytes} bytes, no readable footer: {error}")]
     flaws = [_byte_flaw(path, size, part, hashed), _row_flaw(metadata.num_rows, part), schema_flaw(found, part)]
     return [flaw for flaw in flaws if flaw]
 
 
-def schema_flaw(found: pa.Schema, part: PartRef) -> Finding | None:
+def schema_flaw(found: pa.Schema, part: PartRef) -> Flaw | None:
     """How a part's schema differs from the declared one; an older version may differ."""
     if part.table not in TABLES:
-        return Finding("unknown_table", part.table)
+        return Flaw("unknown_table", part.table)
     if part.schema_version > SCHEMA_VERSION:
-        return Finding("unknown_schema_version", f"version {part.schema_version} is newer than {SCHEMA_VERSION}")
+        return Flaw("unknown_schema_version", f"version {part.schema_version} is newer than {SCHEMA_VERSION}")
     declared = schema_of(part.table)
     if part.schema_version < SCHEMA_VERSION or found.equals(declared):
         return None
@@ -68,32 +68,32 @@ def schema_flaw(found: pa.Schema, part: PartRef) -> Finding | None:
         finding = _field_flaw(name, declared, found)
         if finding:
             return finding
-    return Finding("schema_drift", "the columns stand in another order")
+    return Flaw("schema_drift", "the columns stand in another order")
 
 
-def _byte_flaw(path: Path, size: int, part: PartRef, hashed: bool) -> Finding | None:
+def _byte_flaw(path: Path, size: int, part: PartRef, hashed: bool) -> Flaw | None:
     if size != part.bytes:
-        return Finding("wrong_size", f"{size} bytes, listed with {part.bytes}")
+        return Flaw("wrong_size", f"{size} bytes, listed with {part.bytes}")
     if hashed and sha256_of(path) != part.sha256:
-        return Finding("wrong_hash", "the bytes are not the ones that were listed")
+        return Flaw("wrong_hash", "the bytes are not the ones that were listed")
     return None
 
 
-def _row_flaw(rows: int, part: PartRef) -> Finding | None:
-    return Finding("wrong_rows", f"{rows} rows, listed with {part.rows}") if rows != part.rows else None
+def _row_flaw(rows: int, part: PartRef) -> Flaw | None:
+    return Flaw("wrong_rows", f"{rows} rows, listed with {part.rows}") if rows != part.rows else None
 
 
-def _field_flaw(name: str, declared: pa.Schema, found: pa.Schema) -> Finding | None:
+def _field_flaw(name: str, declared: pa.Schema, found: pa.Schema) -> Flaw | None:
     if name not in declared.names:
-        return Finding("schema_drift", f"column {name} is not declared")
+        return Flaw("schema_drift", f"column {name} is not declared")
     if name not in found.names:
-        return Finding("schema_drift", f"column {name} is missing")
+        return Flaw("schema_drift", f"column {name} is missing")
     right, actual = declared.field(name), found.field(name)
     if right.equals(actual):
         return None
     if pa.types.is_timestamp(actual.type) and actual.type.tz is None:
-        return Finding("naive_timestamp", f"column {name} has times without a zone")
-    return Finding("schema_drift", f"column {name} is {actual.type}, declared {right.type}")
+        return Flaw("naive_timestamp", f"column {name} has times without a zone")
+    return Flaw("schema_drift", f"column {name} is {actual.type}, declared {right.type}")
 
 
 def sha256_of(path: Path) -> str:

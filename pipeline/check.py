@@ -1,0 +1,204 @@
+"""Is a dataset folder whole? Every object, part, schema and reference, each flaw named.
+
+Reads everything and changes nothing. What a killed run left behind is told apart from what is wrong: it never counted,
+so it is a leftover and no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pipeline import manifest
+from pipeline.actions import Model
+from pipeline.errors import ConfigError, PathproofError
+from pipeline.manifest import ObjectName, PartRef, Survey
+from pipeline.query import connect
+from pipeline.schema import TABLES
+from pipeline.soundness import Flaw, FlawKind, flaws_of
+
+Kind = (
+    FlawKind
+    | Literal[
+        "unlisted_part",
+        "replaced_part",
+        "stray_file",
+        "unreadable_manifest",
+        "missing_manifest",
+        "sealed_manifest",
+        "table_without_part",
+        "dangling_id",
+    ]
+)
+
+
+class Finding(Model):
+    """One thing that is wrong (`error`), or that was left behind and does not count (`leftover`)."""
+
+    severity: Literal["error", "leftover"]
+    kind: Kind
+    path: str
+    detail: str
+
+
+class Reference(NamedTuple):
+    """A column whose values must name rows of another table."""
+
+    table: str
+    column: str
+    home: str
+    key: str
+    where: str = "true"
+    """Which rows are meant; a late report may come before its attempt is written down."""
+
+
+REFERENCES = (
+    Reference("attempts", "task_id", "tasks", "task_id"),
+    Reference("candidates", "attempt_id", "attempts", "attempt_id"),
+    Reference("checks", "attempt_id", "attempts", "attempt_id"),
+    Reference("checks", "pass_id", "passes", "pass_id"),
+    Reference("events", "attempt_id", "attempts", "attempt_id", "kind <> 'late_commit'"),
+    Reference("keypoints", "attempt_id", "attempts", "attempt_id"),
+    Reference("keypoints", "pass_id", "passes", "pass_id"),
+    Reference("keypoints", "unnest(frame_sha256s)", "frames", "sha256"),
+    Reference("model_calls", "attempt_id", "attempts", "attempt_id"),
+    Reference("observations", "attempt_id", "attempts", "attempt_id"),
+    Reference("observations", "frame_sha256", "frames", "sha256"),
+    Reference("observations", "tree_sha256", "trees", "sha256"),
+    Reference("probe_reads", "attempt_id", "attempts", "attempt_id"),
+    Reference("steps", "attempt_id", "attempts", "attempt_id"),
+    Reference("trajectories", "attempt_id", "attempts", "attempt_id"),
+    Reference("trajectories", "task_id", "tasks", "task_id"),
+    Reference("validations", "task_id", "tasks", "task_id"),
+    Reference("verdicts", "attempt_id", "attempts", "attempt_id"),
+    Reference("verdicts", "pass_id", "passes", "pass_id"),
+    Reference("votes", "attempt_id", "attempts", "attempt_id"),
+    Reference("votes", "pass_id", "passes", "pass_id"),
+    Reference("votes", "prompt_sha256", "prompts", "prompt_sha256"),
+    Reference("votes", "unnest(frame_sha256s)", "frames", "sha256"),
+)
+"""Every reference between tables, sorted."""
+
+
+def check(folder: Path) -> list[Finding]:
+    """Everything found in the folder, errors first; raises ConfigError when it is no dataset."""
+    if not (folder / manifest.MANIFEST).is_dir():
+        raise ConfigError(f"{folder} is not a dataset folder: it has no {manifest.MANIFEST}")
+    found = manifest.survey(folder)
+    listed = [line for line in found.lines if isinstance(line, PartRef)]
+    parts = manifest.current_parts(listed)
+    flaws = {path: flaws_of(folder, part, hashed=True) for path, part in parts.items()}
+    findings = [
+        *_manifest_findings(folder, found),
+        *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),
+        *_file_findings(folder, set(parts), {line.path for line in listed}, _open_epoch(folder, found)),
+    ]
+    if _manifest_is_whole(found):
+        findings += _tables_without_part(found, parts.values())
+        findings += _dangling(folder, [part for path, part in parts.items() if not flaws[path]], _tables_of(flaws))
+    return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
+
+
+def _open_epoch(folder: Path, found: Survey) -> int:
+    """The first epoch whose unlisted parts are no leftovers: the newest when its run is finished, else none.
+
+    While part of the manifest cannot be read, what it lists cannot be told from what was never listed.
+    """
+    newest = max((epoch.epoch for epoch in found.epochs), default=0)
+    if not _manifest_is_whole(found):
+        return newest + 1
+    try:
+        run = manifest.read_run(folder)
+    except PathproofError:
+        return newest + 1
+    return newest if run.state == "finished" and run.epoch == newest else newest + 1
+
+
+def _manifest_findings(folder: Path, found: Survey) -> Iterator[Finding]:
+    try:
+        manifest.read_run(folder)
+    except PathproofError as error:
+        yield _error("unreadable_manifest", manifest.RUN_FILE, str(error))
+    for problem in found.problems:
+        yield _error("unreadable_manifest", problem.path, problem.detail)
+    for name in found.sealed_out:
+        yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
+    for missing in _missing_objects(found):
+        yield _error("missing_manifest", missing, "later ones are there")
+    for path in sorted([*folder.glob("*.tmp"), *folder.glob("manifest/*.tmp"), *folder.glob("epochs/*.tmp")]):
+        yield _leftover("stray_file", str(path.relative_to(folder)), "a write that was interrupted")
+
+
+def _manifest_is_whole(found: Survey) -> bool:
+    return not found.problems and not list(_missing_objects(found))
+
+
+def _missing_objects(found: Survey) -> Iterator[str]:
+    """Gaps in the numbers of epochs and of each epoch's objects, up to the last one known of."""
+    last = {epoch.epoch: 0 for epoch in found.epochs}
+    last.update({name.epoch: name.number for name in found.counted})
+    for seal in (seal for epoch in found.epochs for seal in epoch.sealed):
+        last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
+    there = {name.path for name in found.counted} | {f"{manifest.EPOCHS}/{epoch.epoch}.json" for epoch in found.epochs}
+    there |= {problem.path for problem in found.problems}
+    for epoch in range(1, max(last, default=0) + 1):
+        paths = [f"{manifest.EPOCHS}/{epoch}.json"]
+        paths += [ObjectName(epoch, number).path for number in range(1, last.get(epoch, 0) + 1)]
+        yield from (path for path in paths if path not in there)
+
+
+def _file_findings(folder: Path, current: set[str], listed: set[str], open_epoch: int) -> Iterator[Finding]:
+    """Files in the table folders that do not count."""
+    for table in TABLES:
+        for path in sorted((folder / table).glob("*")):
+            relative = f"{table}/{path.name}"
+            name = manifest.part_name(path.name)
+            if relative in current:
+                continue
+            if relative in listed:
+                yield _leftover("replaced_part", relative, "compacted into another part")
+            elif name is None:
+                yield _error("stray_file", relative, "not the name of a part")
+            elif name.epoch < open_epoch:
+                yield _leftover("unlisted_part", relative, f"epoch {name.epoch} never published it")
+            else:
+                yield _error("unlisted_part", relative, f"epoch {name.epoch} is finished and never published it")
+
+
+def _tables_without_part(found: Survey, parts: Iterable[PartRef]) -> Iterator[Finding]:
+    if found.counted:
+        for table in sorted(set(TABLES) - {part.table for part in parts}):
+            yield _error("table_without_part", table, "every table has a part, if only an empty one")
+
+
+def _tables_of(flaws: Mapping[str, Sequence[Flaw]]) -> set[str]:
+    return {path.partition("/")[0] for path, found in flaws.items() if found}
+
+
+def _dangling(folder: Path, sound: Sequence[PartRef], flawed_tables: set[str]) -> Iterator[Finding]:
+    """Values that name no row; tables with a flawed part are not judged, for rows of theirs are missing anyway."""
+    with connect({folder: sound}) as connection:
+        for reference in REFERENCES:
+            if flawed_tables & {reference.table, reference.home}:
+                continue
+            values = f"SELECT DISTINCT {reference.column} AS id FROM {reference.table} WHERE {reference.where}"
+            rows = connection.sql(
+                f"SELECT id FROM ({values}) WHERE id IS NOT NULL "
+                f"AND id NOT IN (SELECT {reference.key} FROM {reference.home}) ORDER BY id"
+            ).fetchall()
+            if rows:
+                examples = ", ".join(row[0] for row in rows[:3])
+                yield _error(
+                    "dangling_id",
+                    reference.table,
+                    f"{reference.column}: {len(rows)} name no row of {reference.home}: {examples}",
+                )
+
+
+def _error(kind: Kind, path: str, detail: str) -> Finding:
+    return Finding(severity="error", kind=kind, path=path, detail=detail)
+
+
+def _leftover(kind: Kind, path: str, detail: str) -> Finding:
+    return Finding(severity="leftover", kind=kind, path=path, detail=detail)
