@@ -203,9 +203,11 @@ class Episode:
         self.events.extend(event.model_copy(update=update) for event in events)
 
     def end(self, ending: Ending) -> None:
-        """Say how the episode ended; the first ending stands, unless the world broke or the run was stopped."""
-        if self.ending is None or ending.termination in ("fault", "cancelled"):
+        """Say how the episode ended. The first ending stands, unless the world broke or the run was stopped."""
+        if self.ending is None:
             self.ending = ending
+        elif ending.termination in ("fault", "cancelled"):
+            self.ending = ending._replace(claim=self.ending.claim, answer=self.ending.answer)
 
     def record(self) -> Record:
         """Everything this attempt left behind."""
