@@ -32,8 +32,10 @@ from pipeline.tasks import Check, TaskSpec
 from pipeline.words import (
     ActionErrorCode,
     CaptureErrorCode,
+    JudgeKind,
     Mistake,
     ObservationFlag,
+    Target,
     TreeErrorCode,
 )
 
@@ -183,9 +185,11 @@ class Judge(Protocol):
 
     name: str
     family: str
+    kind: JudgeKind
+    targets: tuple[Target, ...]
 
     def judge(self, view: JudgeView, record: Record, pass_id: str) -> Judged:
-        """Votes and keypoints; never raises for content: abstention and error are vote states."""
+        """Votes and keypoints; abstention is a vote state. Raises an EpisodeError when it cannot work at all."""
         ...
 
 
