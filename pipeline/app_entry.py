@@ -1,0 +1,174 @@
+"""Application entries: what `catalogs/apps/<app_id>/app.yaml` may say, as typed data.
+
+An entry says how an application is installed, started, reset and asked; adding one needs no code. In commands, files
+and environment variables `{bin}` is the folder of installed programs, `{data}` the data folder, `{port}` the port and
+`{entry}` the folder of the entry itself. Knows nothing of how any of it is carried out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from pipeline.actions import Model
+from pipeline.errors import ConfigError
+from pipeline.words import Platform
+
+
+class PipInstall(Model):
+    """Installed by pip or uv into an environment of its own, from `requirements.lock` beside the entry."""
+
+    kind: Literal["pip"] = "pip"
+    requirements: list[str] = Field(min_length=1)
+
+
+class SqlSeed(Model):
+    """A seed step: the SQL file `script` beside the entry is run in the database `into` of the data folder."""
+
+    script: str
+    into: str
+
+
+class Ready(Model):
+    """The answer that shows the application serves: status and a text in the body, within `seconds`."""
+
+    path: str = "/"
+    status: int = 200
+    contains: str = ""
+    seconds: float = Field(default=30.0, gt=0)
+
+
+class SqliteState(Model):
+    """Rows of a database: keys `table/rowid`, and `schema/name` for its tables and indexes."""
+
+    kind: Literal["sqlite"] = "sqlite"
+    path: str
+    ignore_tables: list[str] = Field(default_factory=list)
+
+
+class LinesState(Model):
+    """Lines of a text file: keys `path|line`; blank lines are no state."""
+
+    kind: Literal["lines"] = "lines"
+    path: str
+
+
+class FilesState(Model):
+    """A file, or all files of a folder: keys are paths in the data folder."""
+
+    kind: Literal["files"] = "files"
+    path: str
+
+
+StateSource = Annotated[SqliteState | LinesState | FilesState, Field(discriminator="kind")]
+
+
+class SqliteProbe(Model):
+    """Rows of a query; `:name` is the check's argument."""
+
+    kind: Literal["sqlite"] = "sqlite"
+    path: str
+    query: str
+
+
+class HttpJsonProbe(Model):
+    """Rows of a JSON answer: `rows` is the dotted path to a list (empty: the answer itself), `select` the dotted paths
+    of the cells in each item, `where` keeps the items whose value is equal. `{name}` is the check's argument."""
+
+    kind: Literal["http_json"] = "http_json"
+    path: str
+    rows: str = ""
+    select: list[str] = Field(min_length=1)
+    where: dict[str, str] = Field(default_factory=dict)
+
+
+class FileProbe(Model):
+    """Matches of a regular expression in a text file, one row each, its groups as cells. `{name}` in the pattern is the
+    check's argument, matched literally."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    pattern: str
+
+
+class PageProbe(Model):
+    """What a script returns in the open page; `{name}` is the check's argument as a JavaScript literal."""
+
+    kind: Literal["page"] = "page"
+    script: str
+
+
+Probe = Annotated[SqliteProbe | HttpJsonProbe | FileProbe | PageProbe, Field(discriminator="kind")]
+
+
+class AppEntry(Model):
+    """One application."""
+
+    app_id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    version: str
+    platform: Platform
+    licence: str
+    notes: str = ""
+    install: PipInstall
+    files: dict[str, str] = Field(default_factory=dict)
+    seed: list[list[str] | SqlSeed] = Field(default_factory=list)
+    start: list[str] = Field(min_length=1)
+    environment: dict[str, str] = Field(default_factory=dict)
+    ready: Ready = Ready()
+    home: str = "/"
+    credentials: str | None = None
+    """`user:password` for the application's own HTTP interface, used by probes and set-up; not a secret."""
+    state: list[StateSource] = Field(min_length=1)
+    bookkeeping: list[str] = Field(default_factory=list)
+    """Patterns of state keys that change with every use (logs of changes): reset covers them, side effects do not."""
+    reset: Literal["restart", "in_place"] = "restart"
+    probes: dict[str, Probe] = Field(default_factory=dict)
+    folder: Path = Field(exclude=True)
+    """Where the entry was read from; part of no identity."""
+
+    @property
+    def lock(self) -> Path:
+        """The locked requirements, with hashes."""
+        return self.folder / "requirements.lock"
+
+
+def app_names() -> list[str]:
+    """Applications that ship with the package, sorted."""
+    return sorted(path.parent.name for path in _catalog().glob("*/app.yaml"))
+
+
+@cache
+def load_app(app_id: str) -> AppEntry:
+    """The entry of an application; raises ConfigError naming the known ones, or what is wrong in the file."""
+    if app_id not in app_names():
+        raise ConfigError(f"apps: unknown application '{app_id}'; known: {', '.join(app_names())}")
+    return read_entry(_catalog() / app_id / "app.yaml")
+
+
+def read_entry(path: Path) -> AppEntry:
+    """The entry in a file; raises ConfigError."""
+    try:
+        tree: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return AppEntry.model_validate({**tree, "folder": path.parent})
+    except (OSError, yaml.YAMLError, TypeError) as error:
+        raise ConfigError(f"{path}: not a readable application entry: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """The text with each `{name}` of `values` replaced; every other brace is left alone."""
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _catalog() -> Path:
+    return Path(str(resources.files("catalogs"))) / "apps"

@@ -1,0 +1,203 @@
+"""Installs applications apart from our own environment and prepares their data template, once, in a cache folder.
+
+    <home>/apps/<app_id>-<hash>/environment/       the installed programs; `environment.done` is written last
+    <home>/apps/<app_id>-<hash>/template-<hash>/   the data every instance starts from; its `.done` likewise
+
+What a crash left half made has no marker and is made again. Knows nothing of running instances.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.app_entry import AppEntry, SqlSeed, filled
+from pipeline.app_state import checksum, inside, run_script, snapshot
+from pipeline.errors import SetupError, boundary
+from pipeline.reaper import Scratch
+from pipeline.records import digest
+
+_INSTALL_SECONDS = 600.0
+_SEED_SECONDS = 120.0
+_LOCK_SECONDS = 900.0
+_LOCK_POLL_SECONDS = 0.1
+_TAIL_CHARACTERS = 1500
+
+
+class Place(NamedTuple):
+    """Where an application's parts lie, made or not."""
+
+    folder: Path
+    environment: Path
+    template: Path
+
+    @property
+    def bin(self) -> Path:
+        """Its programs."""
+        return self.environment / "bin"
+
+    @property
+    def ready(self) -> bool:
+        """Whether everything has been made."""
+        return _marker(self.environment).exists() and _marker(self.template).exists()
+
+
+def home() -> Path:
+    """The cache folder: `$PATHPROOF_HOME` or `~/.cache/pathproof`."""
+    return Path(os.environ.get("PATHPROOF_HOME") or "~/.cache/pathproof").expanduser().absolute()
+
+
+def place_of(entry: AppEntry) -> Place:
+    """Where the application lies; folders are named by what they are made from.
+
+    Raises SetupError when the entry has no lock file.
+    """
+    with boundary(SetupError, "app_not_installed"):
+        lock = entry.lock.read_text(encoding="utf-8")
+        scripts = [
+            (entry.folder / step.script).read_text(encoding="utf-8") for step in entry.seed if isinstance(step, SqlSeed)
+        ]
+    installed = digest("install", entry.install.model_dump_json(), lock, sys.version.split()[0])
+    data = entry.model_dump_json(include={"files", "seed", "environment", "state"})
+    folder = home() / "apps" / f"{entry.app_id}-{installed[:12]}"
+    return Place(folder, folder / "environment", folder / f"template-{digest('template', data, *scripts)[:12]}")
+
+
+def install(entry: AppEntry) -> Path:
+    """Install the application and make its data template unless that is done; the folder. Raises SetupError."""
+    place = place_of(entry)
+    if place.ready:
+        return place.folder
+    with boundary(SetupError, "app_not_installed"):
+        place.folder.mkdir(parents=True, exist_ok=True)
+        with _alone(place.folder / "lock"), Scratch(f"install-{entry.app_id}") as scratch:
+            if not _marker(place.environment).exists():
+                _make_environment(entry, place, scratch)
+            if not _marker(place.template).exists():
+                _make_template(entry, place, scratch)
+    return place.folder
+
+
+def template_checksum(place: Place) -> str:
+    """The state's checksum in the data template."""
+    return _marker(place.template).read_text(encoding="ascii")
+
+
+def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -> dict[str, str]:
+    """Write the entry's files into the data folder; the values of its placeholders."""
+    values = {"bin": str(place.bin), "data": str(data), "entry": str(entry.folder)}
+    if port is not None:
+        values["port"] = str(port)
+    for name, text in entry.files.items():
+        target = inside(data, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(filled(text, values), encoding="utf-8")
+    return values
+
+
+def tail(log: Path) -> str:
+    """The end of a log."""
+    return log.read_bytes()[-4 * _TAIL_CHARACTERS :].decode(errors="replace")[-_TAIL_CHARACTERS:].strip()
+
+
+def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
+    """By uv when it is at hand, else, or when that fails, by venv and pip."""
+    failures = []
+    for commands in _installers(place.environment, entry.lock):
+        shutil.rmtree(place.environment, ignore_errors=True)
+        try:
+            for command in commands:
+                _run(command, scratch, _INSTALL_SECONDS)
+        except SetupError as error:
+            failures.append(error.message)
+        else:
+            _marker(place.environment).write_text(_sha256(entry.lock), encoding="ascii")
+            return
+    raise SetupError("app_not_installed", f"{entry.app_id} could not be installed: {' / '.join(failures)}")
+
+
+def _installers(environment: Path, lock: Path) -> Iterator[list[list[str]]]:
+    python = str(environment / "bin" / "python")
+    beside = Path(sys.executable).parent / "uv"
+    uv = str(beside) if beside.exists() else shutil.which("uv")
+    if uv:
+        yield [
+            [uv, "venv", "--quiet", "--python", sys.executable, str(environment)],
+            [uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", str(lock)],
+        ]
+    yield [
+        [sys.executable, "-m", "venv", str(environment)],
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(lock)],
+    ]
+
+
+def _make_template(entry: AppEntry, place: Place, scratch: Scratch) -> None:
+    shutil.rmtree(place.template, ignore_errors=True)
+    place.template.mkdir()
+    values = render(entry, place, place.template)
+    environment = {name: filled(value, values) for name, value in entry.environment.items()}
+    for step in entry.seed:
+        if isinstance(step, SqlSeed):
+            script = (entry.folder / step.script).read_text(encoding="utf-8")
+            run_script(inside(place.template, step.into), script)
+        else:
+            argv = [filled(part, values) for part in step]
+            _run(argv, scratch, _SEED_SECONDS, cwd=place.template, environment=environment)
+    found = snapshot(entry.state, place.template)
+    if not found:
+        raise SetupError("app_not_installed", f"{entry.app_id}: its seed made no state")
+    _marker(place.template).write_text(checksum(found), encoding="ascii")
+
+
+def _run(
+    argv: Sequence[str],
+    scratch: Scratch,
+    seconds: float,
+    *,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> None:
+    log = scratch.path / "command.log"
+    log.unlink(missing_ok=True)
+    process = scratch.spawn(argv, cwd=cwd, log=log, environment=environment)
+    try:
+        code = process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        scratch.stop(process)
+        message = f"'{' '.join(argv)}' took longer than {seconds:.0f} s: {tail(log)}"
+        raise SetupError("app_not_installed", message) from None
+    if code != 0:
+        raise SetupError("app_not_installed", f"'{' '.join(argv)}' failed with code {code}: {tail(log)}")
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Hold a file lock, which also the death of this process releases."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    with lock.open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise SetupError("app_not_installed", f"{lock} is held by another process for too long") from None
+                time.sleep(_LOCK_POLL_SECONDS)
+        yield
+
+
+def _marker(made: Path) -> Path:
+    return made.with_name(made.name + ".done")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
