@@ -120,6 +120,11 @@ class Desk:
         """One piece of work has reached its end: a final attempt, or a cancelled one."""
         self._under_way -= 1
 
+    def put_back(self, work: Work) -> None:
+        """Work that was not begun waits again, first in line."""
+        self._under_way -= 1
+        self._queues.setdefault(work.app_id, deque()).appendleft(work)
+
     def give_back(self, work: Work) -> None:
         """A broken attempt comes back as its next one; its application lets the others go first."""
         self._under_way -= 1

@@ -1,0 +1,95 @@
+"""The verification side of a run: judges work through final attempts as they are published, batch by batch.
+
+A judge that dies is replaced and its batch judged again; what it had written never counted. What a verdict is, is not
+known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from pipeline.cluster import Place
+from pipeline.errors import EpisodeError, PathproofError, SinkError, WorkerError
+from pipeline.supervision import PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, watch
+from pipeline.workers import Judgements, JudgeWorker, Post
+
+_BATCH = 8
+_SECONDS_PER_ATTEMPT = 120.0
+_IDLE_SECONDS = 0.2
+
+
+class Chamber(NamedTuple):
+    """What a judge's seat needs to know of the run around it."""
+
+    pass_id: str
+    committer: Any
+    agency: Agency
+    place: Place
+    halt: Halt
+    post: Callable[[str], Post]
+    judged: Callable[[Judgements], None]
+    """Told of every batch once its rows count."""
+
+
+class Jury:
+    """The attempts that wait for judgement, and the judges."""
+
+    def __init__(self, chamber: Chamber) -> None:
+        self._chamber = chamber
+        self._waiting: deque[str] = deque()
+        self._all_in = False
+        self._generation: Counter[int] = Counter()
+
+    def add(self, attempt_ids: Iterable[str]) -> None:
+        """These final attempts are published and wait."""
+        self._waiting.extend(attempt_ids)
+
+    def close(self) -> None:
+        """No more will come."""
+        self._all_in = True
+
+    async def sit(self, number: int) -> None:
+        """One judge's seat: work until all are judged or the run halts; trouble that ends the run is called out."""
+        employee: Employee | None = None
+        try:
+            while not self._chamber.halt.called.is_set() and (self._waiting or not self._all_in):
+                if self._waiting:
+                    employee = await self._judge(employee or await self._hire(number))
+                else:
+                    await asyncio.sleep(_IDLE_SECONDS)
+        except PathproofError as error:
+            self._chamber.halt.call(stop_for(error))
+        if employee is not None:
+            await self._chamber.agency.retire(employee)
+
+    async def _hire(self, number: int) -> Employee | None:
+        self._generation[number] += 1
+        name = f"j{number}g{self._generation[number]}"
+        chamber = self._chamber
+        try:
+            return await chamber.agency.hire(JudgeWorker, chamber.place, name, chamber.post(name), chamber.pass_id)
+        except SinkError:
+            raise
+        except EpisodeError:
+            return None
+
+    async def _judge(self, employee: Employee | None) -> Employee | None:
+        """Judge one batch; the judge, if it can go on."""
+        if employee is None:
+            return None
+        batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+        worker, chamber = employee.worker, self._chamber
+        limit = _SECONDS_PER_ATTEMPT * len(batch)
+        try:
+            done = await watch(worker, worker.judge.remote(batch), limit, chamber.halt, worker.beat.remote)
+        except WorkerError as error:
+            chamber.agency.fire(employee, error)
+            self._waiting.extendleft(reversed(batch))
+            return None
+        if done.batch is not None:
+            await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
+        chamber.judged(done)
+        return employee

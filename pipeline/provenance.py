@@ -1,0 +1,87 @@
+"""What a run writes down about itself at its start: configuration, versions, commit; tasks and capabilities.
+
+Knows nothing of how the run goes on.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pipeline.actions import Model
+from pipeline.config import RunConfig
+from pipeline.records import Param, PassRow, RunRow, digest, now
+from pipeline.selection import select_capabilities
+from pipeline.tasks import TaskSpec
+from pipeline.words import PassKind
+
+_PACKAGES = ("duckdb", "playwright", "pyarrow", "pydantic", "ray")
+_GIT_SECONDS = 10.0
+
+
+def opening_rows(config: RunConfig, tasks: Sequence[TaskSpec]) -> list[Model]:
+    """The rows written once, when a run begins."""
+    row = RunRow(
+        started_at=now(),
+        config=[Param(name=name, value=value) for name, value in _flat(config.model_dump(mode="json"))],
+        commit=_commit(),
+        versions=_versions(),
+        prompt_sha256s=[],
+    )
+    return [row, *tasks, *select_capabilities(tasks)]
+
+
+def pass_row(run_id: str, kind: PassKind, config: RunConfig, *distinct: str) -> PassRow:
+    """One verification pass; `distinct` tells passes of the same judges apart."""
+    panel = config.panel
+    return PassRow(
+        pass_id=digest("pass", run_id, kind, panel.rule, panel.calibration or "", *config.judges, *distinct),
+        kind=kind,
+        judge_set=config.judges,
+        rule=panel.rule,
+        calibration_id=panel.calibration,
+        judged_at=now(),
+    )
+
+
+def _flat(tree: dict[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            yield f"{prefix}{key}", ", ".join(map(str, value))
+        elif value is not None:
+            yield f"{prefix}{key}", str(value)
+
+
+def _versions() -> list[Param]:
+    found = {"python": platform.python_version(), "system": platform.platform()}
+    for package in ("pathproof", *_PACKAGES):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # run from a bare checkout: the commit says which version
+    return [Param(name=name, value=found[name]) for name in sorted(found)]
+
+
+def _commit() -> str | None:
+    """The checkout's commit, when this is one and git is there."""
+    root = Path(__file__).resolve().parents[1]
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            [git, "-C", str(root), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

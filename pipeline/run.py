@@ -1,0 +1,336 @@
+"""The composition root of a run: what is missing, who does it, what is written down, when it ends.
+
+`collect` begins a run in a new folder, `resume` finishes one, `rejudge` verifies what is stored again. Each first
+computes, read-only, what is missing, and starts nothing when nothing is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from pipeline import manifest, policies
+from pipeline.app_entry import load_app
+from pipeline.app_install import install
+from pipeline.cluster import Cluster, Place, connected, inside_job
+from pipeline.config import RunConfig, parse_config
+from pipeline.crew import Office, Seat
+from pipeline.dataset import Dataset
+from pipeline.errors import ConfigError, EpisodeError, PathproofError, RunError, SetupError
+from pipeline.jury import Chamber, Jury
+from pipeline.planning import Desk, Order, Tried, Work, missing
+from pipeline.progress import Board
+from pipeline.provenance import opening_rows, pass_row
+from pipeline.records import PassRow, digest
+from pipeline.selection import select_tasks
+from pipeline.sinks import LOST
+from pipeline.stoprules import Meter
+from pipeline.storage import LOCK_NAME, driver_lock
+from pipeline.supervision import PUBLISH_SECONDS, Agency, Halt, actor, ask, offered, spelled, stop_for
+from pipeline.tasks import TaskSpec
+from pipeline.workers import AttemptReport, CommitterActor, Judgements, Post
+
+_LOCAL_START_SECONDS = 180.0
+_CLUSTER_START_SECONDS = 1800.0
+_CLOCK_SECONDS = 1.0
+_WORKERS_PER_JUDGE = 8
+
+
+class Outcome(NamedTuple):
+    """How a run ended: whole, or stopped for a reason. `started` is false when there was nothing to do."""
+
+    folder: Path
+    reason: str | None
+    started: bool
+
+
+class Survey(NamedTuple):
+    """What a folder holds of a run, seen without changing anything."""
+
+    tasks: list[TaskSpec]
+    final: set[str]
+    tried: dict[str, Tried]
+    lost: list[tuple[manifest.Assigned, bool]]
+    """Attempts begun and never reported, and whether that was their trajectory's last try."""
+    unjudged: list[str]
+    passes: set[str]
+
+
+class _Run(NamedTuple):
+    """The fixed facts of one start."""
+
+    folder: Path
+    run_id: str
+    config: RunConfig
+    board: Board
+
+
+def collect(config: RunConfig, name: str, out: Path | None, board: Board) -> Outcome:
+    """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
+    tasks = select_tasks(config)
+    config = config.model_copy(update={"apps": sorted({app for task in tasks for app in task.app_ids})})
+    run_id = digest("run", uuid4().hex)
+    folder = _new_folder(out or (Path(config.out) if config.out else None), name, run_id)
+    with _held(folder):
+        _prepare(config, board)
+        return _start(_Run(folder, run_id, config, board), tasks)
+
+
+def resume(folder: Path, board: Board) -> Outcome:
+    """Finish a run with its stored configuration; raises ConfigError or RunError."""
+    stored = manifest.read_run(folder)
+    config = parse_config(stored.config)
+    run = _Run(folder.resolve(), stored.run_id, config, board)
+    with _held(folder):
+        tasks = Dataset(folder).rows(TaskSpec) or select_tasks(config)
+        survey = _survey(run, tasks)
+        left = _order(run, tasks).total - len(survey.final)
+        if not left and not survey.lost and not survey.unjudged:
+            return Outcome(run.folder, None, started=False)
+        if left:
+            _prepare(config, board)
+        return _start(run, tasks)
+
+
+def rejudge(folder: Path, judging: RunConfig, board: Board) -> Outcome:
+    """Judge every stored trajectory in a new pass, with the judges and the panel of `judging`."""
+    stored = manifest.read_run(folder)
+    own = parse_config(stored.config)
+    config = own.model_copy(update={"judges": judging.judges, "panel": judging.panel})
+    run = _Run(folder.resolve(), stored.run_id, own, board)
+    with _held(folder), connected(own.workers, own.platform) as cluster:
+        return asyncio.run(_Drive(run, cluster).rejudge(config))
+
+
+class _Drive:
+    """One epoch of a run, from claim to finish."""
+
+    def __init__(self, run: _Run, cluster: Cluster) -> None:
+        self._run, self._cluster = run, cluster
+        self._halt = Halt()
+        self._grades: Counter[str] = Counter()
+        start_seconds = _LOCAL_START_SECONDS if cluster.local else _CLUSTER_START_SECONDS
+        workers = run.config.workers
+        self._agency = Agency(starts=4 * (workers + 1) * run.config.attempts, start_seconds=start_seconds)
+        here = NodeAffinitySchedulingStrategy(cluster.node_id, soft=False)
+        self._committer: Any = actor(CommitterActor, Place(0, {}), scheduling_strategy=here).remote(
+            run.folder, run.run_id, run.config
+        )
+        self._meter = Meter(run.config.budget, run.config.faults, run.config.apps)
+
+    async def collect(self, tasks: Sequence[TaskSpec]) -> Outcome:
+        """Roll out what is missing, and judge what is not judged."""
+        with _signals(self._halt):
+            epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
+            survey = await self._settle_past(tasks)
+            order = _order(self._run, tasks)
+            collected = pass_row(self._run.run_id, "collect", self._run.config)
+            if collected.pass_id not in survey.passes:
+                await self._record([collected])
+            jury = Jury(self._chamber(epoch, collected, self._run.config))
+            jury.add(survey.unjudged)
+            board = self._run.board
+            board.expect("trajectories", order.total, len(survey.final))
+            board.expect("judged", order.total, len(survey.final) - len(survey.unjudged))
+            left = order.total - len(survey.final)
+            office = self._office(epoch, Desk(missing(order, survey.final, survey.tried)), jury)
+            await self._together(jury, [Seat(number, office) for number in range(min(left, self._run.config.workers))])
+        return await self._finish()
+
+    async def rejudge(self, config: RunConfig) -> Outcome:
+        """Judge every final attempt once more."""
+        with _signals(self._halt):
+            epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
+            again = pass_row(self._run.run_id, "rejudge", config, str(epoch))
+            attempts = Dataset(self._run.folder).table("trajectories", ["attempt_id"]).column(0).to_pylist()
+            await self._record([again])
+            jury = Jury(self._chamber(epoch, again, config))
+            jury.add(attempts)
+            self._run.board.expect("judged", len(attempts), 0)
+            await self._together(jury, [])
+        return await self._finish()
+
+    async def _settle_past(self, tasks: Sequence[TaskSpec]) -> Survey:
+        """Write down what older epochs left open, and the opening rows if they are not there yet."""
+        survey = _survey(self._run, tasks)
+        for attempt, final in survey.lost:
+            await ask(self._committer.revoke.remote(attempt, final, LOST), PUBLISH_SECONDS, "committer")
+        if not survey.tasks:
+            await self._record(opening_rows(self._run.config, tasks))
+        return _survey(self._run, tasks) if survey.lost else survey
+
+    async def _together(self, jury: Jury, seats: list[Seat]) -> None:
+        """Rollouts with verification behind them, until both are done or the run halts."""
+        place = self._cluster.worker
+        if seats and not offered(place):
+            self._run.board.say(f"waiting for a node that offers {spelled(place)}")
+        judges = 1 + self._run.config.workers // _WORKERS_PER_JUDGE
+        async with asyncio.TaskGroup() as group:
+            clock = group.create_task(self._watch_clock())
+            sitting = [group.create_task(jury.sit(number)) for number in range(judges)]
+            await asyncio.gather(*(group.create_task(seat.occupy()) for seat in seats))
+            jury.close()
+            await asyncio.gather(*sitting)
+            clock.cancel()
+
+    async def _finish(self) -> Outcome:
+        reason = self._halt.reason
+        try:
+            await ask(self._committer.finish.remote(), PUBLISH_SECONDS, "committer")
+        except PathproofError as error:
+            reason = reason or stop_for(error)
+        return Outcome(self._run.folder, str(reason) if reason else None, started=True)
+
+    async def _watch_clock(self) -> None:
+        while not self._halt.called.is_set():
+            await asyncio.sleep(_CLOCK_SECONDS)
+            reason = self._meter.stop_reason()
+            if reason is not None:
+                self._halt.call(RunError(reason))
+
+    async def _record(self, rows: Sequence[Any]) -> None:
+        await ask(self._committer.record.remote(rows), PUBLISH_SECONDS, "committer")
+
+    def _office(self, epoch: int, desk: Desk, jury: Jury) -> Office:
+        def ended(work: Work, report: AttemptReport) -> None:
+            if report.final:
+                jury.add([report.attempt_id])
+            faults = f"{self._meter.faults} faults" if self._meter.faults else ""
+            self._run.board.advance("trajectories", int(report.final), f"{work.app_id} {faults}".strip())
+
+        config = self._run.config
+        return Office(
+            epoch=epoch,
+            policy=config.policy.name,
+            policy_id=policies.policy_id(config),
+            desk=desk,
+            committer=self._committer,
+            agency=self._agency,
+            place=self._cluster.worker,
+            meter=self._meter,
+            halt=self._halt,
+            post=lambda name: Post(self._run.folder, self._run.run_id, epoch, name, config),
+            ended=ended,
+        )
+
+    def _chamber(self, epoch: int, row: PassRow, config: RunConfig) -> Chamber:
+        def judged(done: Judgements) -> None:
+            self._grades.update(done.grades)
+            self._meter.spend(done.usage)
+            note = ", ".join(f"{count} {grade}" for grade, count in sorted(self._grades.items()))
+            self._run.board.advance("judged", done.attempts, note)
+
+        return Chamber(
+            pass_id=row.pass_id,
+            committer=self._committer,
+            agency=self._agency,
+            place=self._cluster.judge,
+            halt=self._halt,
+            post=lambda name: Post(self._run.folder, self._run.run_id, epoch, name, config),
+            judged=judged,
+        )
+
+
+def _start(run: _Run, tasks: Sequence[TaskSpec]) -> Outcome:
+    with connected(run.config.workers, run.config.platform) as cluster:
+        try:
+            return asyncio.run(_Drive(run, cluster).collect(tasks))
+        except asyncio.CancelledError:
+            raise RunError(f"interrupted at once; continue with: pathproof resume {run.folder}") from None
+
+
+def _survey(run: _Run, tasks: Sequence[TaskSpec]) -> Survey:
+    """What is there; an empty survey for a folder in which nothing has been published."""
+    if not (run.folder / manifest.RUN_FILE).exists():
+        return Survey([], set(), {}, [], [], set())
+    dataset = Dataset(run.folder)
+    wanted = {work.plan.trajectory_id for round_ in missing(_order(run, tasks), (), {}) for work in round_}
+    final = dataset.finished_trajectories() & wanted
+    tried: dict[str, Tried] = {}
+    for row in dataset.table("attempts", ["trajectory_id", "number", "termination"]).to_pylist():
+        _count(tried, row["trajectory_id"], row["number"], broken=row["termination"] == "fault")
+    lost = []
+    for attempt in dataset.lost_attempts():
+        _count(tried, attempt.trajectory_id, attempt.number, broken=True)
+        lost.append((attempt, tried[attempt.trajectory_id].broken >= run.config.attempts))
+    passes = {row.pass_id for row in dataset.rows(PassRow)}
+    return Survey(dataset.rows(TaskSpec), final, tried, lost, dataset.unjudged_attempts(), passes)
+
+
+def _count(tried: dict[str, Tried], trajectory_id: str, number: int, *, broken: bool) -> None:
+    before = tried.get(trajectory_id, Tried(0, 0))
+    tried[trajectory_id] = Tried(max(before.last, number), before.broken + broken)
+
+
+def _order(run: _Run, tasks: Sequence[TaskSpec]) -> Order:
+    config = run.config
+    return Order(
+        run_id=run.run_id,
+        policy_id=policies.policy_id(config),
+        tasks=tasks,
+        rounds=config.rounds,
+        seed=config.seed,
+        attempts=config.attempts,
+    )
+
+
+def _prepare(config: RunConfig, board: Board) -> None:
+    """Install the applications on this machine; one that cannot be installed is left to become a fault of its tasks."""
+    if config.provider == "fake":
+        return
+    for app_id in config.apps:
+        try:
+            install(load_app(app_id))
+        except SetupError as error:
+            board.say(f"warning: {app_id}: {error.message.splitlines()[0]}")
+
+
+def _new_folder(out: Path | None, name: str, run_id: str) -> Path:
+    """The folder of a new run; raises ConfigError when something is in it already."""
+    home = Path.home() / "pathproof" / "runs" if inside_job() else Path("runs")
+    day = datetime.now().astimezone().strftime("%Y%m%d")
+    folder = (out or home / f"{day}-{Path(name).stem}-{run_id[:8]}").expanduser().resolve()
+    if (folder / manifest.RUN_FILE).exists():
+        raise ConfigError(f"out: {folder} holds a run; use `pathproof resume {folder}`, or another folder")
+    if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - {LOCK_NAME}):
+        raise ConfigError(f"out: {folder} is not an empty folder")
+    return folder
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """The folder is ours; what goes wrong in the block becomes one line for the user."""
+    try:
+        with driver_lock(folder):
+            yield
+    except EpisodeError as error:
+        raise stop_for(error) from error
+
+
+@contextlib.contextmanager
+def _signals(halt: Halt) -> Iterator[None]:
+    """The first Ctrl-C (or SIGTERM) ends the run in order, the second one at once."""
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+
+    def interrupted() -> None:
+        if halt.called.is_set() and main is not None:
+            main.cancel()
+        halt.call(RunError("interrupted"))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupted)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,87 @@
+"""The closing table: what became of a run's trajectories, by application and in all, and what an accepted one cost.
+
+Reads what is published, through the shipped views; writes nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from pipeline.query import query
+
+_SQL = """
+SELECT app_id, trajectories, complete, partial, infeasible, fail, undecided, unscored + unjudged, faults,
+       accepted, accepted_refusals, seconds, cost_usd
+FROM yield_by_app LEFT JOIN cost_per_accepted USING (app_id, accepted) ORDER BY app_id
+"""
+
+
+class Tally(NamedTuple):
+    """Counts of one application, or of all. `unscored` leaves out faults; both stand in no denominator."""
+
+    app_id: str
+    trajectories: int
+    complete: int
+    partial: int
+    infeasible: int
+    fail: int
+    undecided: int
+    unscored: int
+    faults: int
+    accepted: int
+    accepted_refusals: int
+    seconds: float
+    cost_usd: float
+
+    @property
+    def scored(self) -> int:
+        """The denominator of the yield: graded or undecided."""
+        return self.complete + self.partial + self.infeasible + self.fail + self.undecided
+
+
+def tallies(folder: Path) -> list[Tally]:
+    """One per application, then the total."""
+    rows = [Tally(*_plain(row)) for row in zip(*query(_SQL, [folder]).to_pydict().values(), strict=True)]
+    sums = [sum(column) for column in list(zip(*rows, strict=True))[1:]] if rows else [0] * 12
+    return [*rows, Tally("total", *sums)]
+
+
+def table_of(rows: list[Tally]) -> Table:
+    """The table a run ends with."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("app")
+    for heading in (
+        "trajectories",
+        "complete",
+        "partial",
+        "infeasible",
+        "fail",
+        "undecided",
+        "unscored",
+        "faults",
+        "accepted",
+        "yield",
+        "s/accepted",
+        "$/accepted",
+    ):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        if row.app_id == "total" and len(rows) > 1:
+            table.add_section()
+        counts = [str(count) for count in row[1:10]]
+        share = f"{row.accepted / row.scored:.0%}" if row.scored else "-"
+        costs = (_per(row.seconds, row.accepted, 1), _per(row.cost_usd, row.accepted, 4))
+        table.add_row(row.app_id, *counts, share, *costs)
+    return table
+
+
+def _plain(row: tuple[Any, ...]) -> list[Any]:
+    return [0 if cell is None else cell for cell in row]
+
+
+def _per(amount: float, count: int, digits: int) -> str:
+    return f"{amount / count:.{digits}f}" if count else "-"

@@ -1,0 +1,239 @@
+"""The Ray actors of a run: thin, plain classes that own resources and pass small references, never pictures.
+
+A rollout worker owns one scratch folder and one environment for its life and writes what it records itself; a judge
+reads published records back; the committer is the one writer of the manifest. Each class works without Ray as well.
+Who starts them, replaces them and decides what counts is not known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline import envs, manifest, policies
+from pipeline.actions import Model
+from pipeline.config import RunConfig
+from pipeline.dataset import Dataset
+from pipeline.episode import AttemptPlan
+from pipeline.errors import ConfigError, RunError
+from pipeline.judging import build_judges, judge_record
+from pipeline.manifest import Assigned
+from pipeline.protocols import Environment
+from pipeline.reaper import Scratch
+from pipeline.records import Fault, Record, Usage
+from pipeline.rollout import rollout
+from pipeline.safety import PermissiveGate
+from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.tasks import TaskSpec
+from pipeline.words import Termination
+
+_KEEP_SECONDS = 2.0
+"""How long a finished attempt may wait in the buffer for company: what is buffered dies with the worker."""
+
+
+class Post(NamedTuple):
+    """What a worker is told once: whose rows it writes, where, under which name."""
+
+    folder: Path
+    run_id: str
+    epoch: int
+    name: str
+    config: RunConfig
+
+
+class AttemptReport(NamedTuple):
+    """How an attempt ended, without anything heavy."""
+
+    attempt_id: str
+    final: bool
+    termination: Termination
+    fault: Fault | None
+    usage: Usage
+
+
+class Delivery(NamedTuple):
+    """What a rollout worker has put on disk, and the attempts in it; empty while it buffers."""
+
+    batch: Batch | None
+    reports: list[AttemptReport]
+
+
+class Judgements(NamedTuple):
+    """What a judge has put on disk, and how often it gave which grade or other status to trajectories."""
+
+    batch: Batch | None
+    attempts: int
+    grades: Counter[str]
+    usage: Usage
+
+
+class RolloutWorker:
+    """Runs attempts, one at a time."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
+        self._scratch: Scratch | None = None
+        self._environment: Environment | None = None
+        self._running: asyncio.Task[Record] | None = None
+        self._reports: list[AttemptReport] = []
+        self._waiting_since = 0.0
+
+    async def ready(self) -> str:
+        """Make the scratch folder and the environment; the name of this machine. Raises RunError or SetupError."""
+        node = _come_up(self._post)
+        self._scratch = await asyncio.to_thread(Scratch, self._post.name)
+        self._environment = envs.build(self._post.config, self._scratch)
+        return node
+
+    async def beat(self) -> None:
+        """Answer, to show that the process and its loop are alive."""
+
+    async def run(self, task: TaskSpec, plan: AttemptPlan) -> Delivery:
+        """Make one attempt; the delivery is what the buffer gave up, often nothing. Raises SinkError."""
+        if self._environment is None:
+            raise RunError(f"worker {self._post.name} was not made ready")
+        policy = policies.build(self._post.config, task, plan.seed)
+        gate = PermissiveGate(self._post.config.profile)
+        self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan))
+        record = await self._running
+        self._running = None
+        return self._keep(record)
+
+    async def cancel(self) -> None:
+        """End the running attempt as `cancelled`; its `run` still answers."""
+        if self._running is not None:
+            self._running.cancel()
+
+    async def flush(self) -> Delivery:
+        """Write and hand over what is buffered; raises SinkError."""
+        return self._deliver(self._writer.flush())
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+        if self._environment is not None:
+            await self._environment.close()
+        if self._scratch is not None:
+            await asyncio.to_thread(self._scratch.close)
+
+    def _keep(self, record: Record) -> Delivery:
+        if not self._reports:
+            self._waiting_since = time.monotonic()
+        attempt = record.attempt
+        usage = record.trajectory.usage
+        report = AttemptReport(attempt.attempt_id, attempt.final, attempt.termination, attempt.fault, usage)
+        self._reports.append(report)
+        self._writer.write(record)
+        overdue = time.monotonic() - self._waiting_since > _KEEP_SECONDS
+        return self._deliver(self._writer.flush() if overdue or attempt.fault else self._writer.take())
+
+    def _deliver(self, batch: Batch | None) -> Delivery:
+        if batch is None:
+            return Delivery(None, [])
+        written = set(batch.attempts)
+        reports = [report for report in self._reports if report.attempt_id in written]
+        self._reports = [report for report in self._reports if report.attempt_id not in written]
+        return Delivery(batch, reports)
+
+
+class JudgeWorker:
+    """Judges published attempts of one verification pass."""
+
+    def __init__(self, post: Post, pass_id: str) -> None:
+        self._post, self._pass_id = post, pass_id
+        self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
+        self._judges = build_judges(post.config.judges)
+        self._dataset: Dataset | None = None
+
+    async def ready(self) -> str:
+        """The name of this machine, from which the dataset can be seen; raises RunError."""
+        node = _come_up(self._post)
+        self._dataset = Dataset(self._post.folder)
+        return node
+
+    async def beat(self) -> None:
+        """Answer, to show that the process and its loop are alive."""
+
+    async def judge(self, attempt_ids: Sequence[str]) -> Judgements:
+        """Judge attempts from their published rows; raises SinkError."""
+        return await asyncio.to_thread(self._judge, attempt_ids)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _judge(self, attempt_ids: Sequence[str]) -> Judgements:
+        if self._dataset is None:
+            raise RunError(f"judge {self._post.name} was not made ready")
+        self._dataset.refresh()
+        grades: Counter[str] = Counter()
+        usage = Usage()
+        for attempt_id in attempt_ids:
+            record = self._dataset.record(attempt_id)
+            task = self._dataset.task(record.attempt.task_id)
+            judgement = judge_record(task, record, self._judges, self._post.config.panel, self._pass_id)
+            rows: list[Model] = [
+                *judgement.votes,
+                *judgement.keypoints,
+                *judgement.checks,
+                *judgement.verdicts,
+            ]
+            self._writer.add(rows)
+            usage = sum((vote.usage for vote in judgement.votes), usage)
+            grades.update(v.grade or v.status for v in judgement.verdicts if v.target == "trace")
+        return Judgements(self._writer.flush(), len(attempt_ids), grades, usage)
+
+
+class CommitterActor:
+    """The one committer of a run, in a process of its own so that the driver's memory does not grow with the parts."""
+
+    def __init__(self, folder: Path, run_id: str, config: RunConfig) -> None:
+        self._folder, self._run_id, self._config = folder, run_id, config
+        self._committer: Committer | None = None
+
+    def claim(self) -> int:
+        """Begin the next epoch; its number. Raises RunError or SinkError."""
+        self._committer = Committer.claim(self._folder, self._run_id, self._config.model_dump(mode="json"))
+        return self._committer.epoch
+
+    def assign(self, attempt: Assigned) -> None:
+        """Note that an attempt is about to begin."""
+        self._claimed.assign([attempt])
+
+    def publish(self, batch: Batch) -> bool:
+        """Make a batch count; false when it was refused."""
+        return self._claimed.publish(batch)
+
+    def revoke(self, attempt: Assigned, final: bool, fault: Fault) -> bool:
+        """Write an attempt down as lost; false when it has reported."""
+        return self._claimed.revoke(attempt, final=final, fault=fault)
+
+    def record(self, rows: Sequence[Model]) -> None:
+        """Write the driver's own rows."""
+        self._claimed.record(rows)
+
+    def finish(self) -> None:
+        """Mark the run as ended."""
+        self._claimed.finish()
+
+    @property
+    def _claimed(self) -> Committer:
+        if self._committer is None:
+            raise RunError("the committer was used before it had claimed an epoch")
+        return self._committer
+
+
+def _come_up(post: Post) -> str:
+    """Name of this machine, after proof that it sees the same dataset folder as the driver."""
+    node = os.uname().nodename
+    try:
+        seen = manifest.read_run(post.folder).run_id
+    except (RunError, ConfigError) as error:
+        raise RunError(f"out: {node} does not see {post.folder}; use storage that every node shares") from error
+    if seen != post.run_id:
+        raise RunError(f"out: {post.folder} is another folder on {node}; use storage that every node shares")
+    return node
