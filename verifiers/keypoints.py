@@ -1,0 +1,189 @@
+"""Keypoints without a model: what must come true, read from the instruction alone.
+
+Each quoted value, number or day in the instruction becomes one keypoint, in the instruction's order and language; what
+is asked of it follows from the verb of its clause and the words around it. The contract is not needed, so that a judge
+who must not see it can use these. What an instruction only implies is not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from pipeline.protocols import JudgeView
+from verifiers.normalise import days_of, folded
+from verifiers.wordlists import (
+    AFTER_OLD_ZH,
+    BEFORE_NEW,
+    BEFORE_NEW_ZH,
+    BEFORE_OLD,
+    CHANGING,
+    VERBS,
+    Verb,
+)
+
+Wanted = Literal["shown", "gone", "seen", "answered", "changed"]
+"""`shown`: the application shows the value after a change was sent. `gone`: it showed the value and no longer does.
+`seen`: the agent had the value on screen. `answered`: the answer stands on a screen. `changed`: something was sent."""
+ValueKind = Literal["text", "number", "day", "none"]
+
+
+class Sought(NamedTuple):
+    """A keypoint before any trajectory is seen; `value` is empty for kind `none`."""
+
+    wanted: Wanted
+    value: str
+    kind: ValueKind
+    verb: Verb
+    text: str
+
+
+class _Value(NamedTuple):
+    text: str
+    kind: ValueKind
+    start: int
+    end: int
+
+
+_QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|「([^」]+)」|『([^』]+)』|‘([^’]{2,})’|`([^`]+)`|《([^》]+)》")
+_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,:/-])\d+(?:[.,]\d+)*(?![A-Za-z0-9_:/-]|[.,]\d)")
+_CLAUSE = re.compile(
+    r"[.;!?。；！？]\s*|[,，、]\s*(?:and\s+)?(?:then|after that|afterwards|finally|然后|再|接着|最后|并且?|同时)\s*"
+    r"|\b(?:and\s+then|then)\b|然后|接着|并且|并(?=[把将在给为])"
+)
+_TEXTS = {
+    "en": {
+        "shown": "After the change was sent, the application shows “{value}”.",
+        "gone": "“{value}” was on screen and is no longer there.",
+        "seen": "“{value}” was on screen.",
+        "answered": "The answer stands on a screen the agent looked at.",
+        "changed": "A change was sent to the application.",
+    },
+    "zh": {
+        "shown": "提交更改后，应用显示“{value}”。",
+        "gone": "“{value}”曾在屏幕上出现，之后不再出现。",
+        "seen": "屏幕上出现过“{value}”。",
+        "answered": "答案出现在智能体看过的某个屏幕上。",
+        "changed": "已向应用提交更改。",
+    },
+}
+
+
+def keypoints_of(view: JudgeView) -> list[Sought]:
+    """What the instruction asks to come true, in its order, without repetition."""
+    found: list[Sought] = []
+    previous: Verb = "find"
+    for clause, values in _clauses(view.instruction):
+        verb = _verb(clause) or (previous if values else None)
+        if verb is None:
+            continue
+        previous = verb
+        wanted = [_sought(clause, value, verb, view.language) for value in values]
+        found += wanted
+        if verb in CHANGING and not any(sought.wanted in ("shown", "gone") for sought in wanted):
+            found.append(_made("changed", "", "none", verb, view.language))
+    if any(_verb(clause) == "answer" for clause, _ in _clauses(view.instruction)):
+        found.append(_made("answered", "", "none", "answer", view.language))
+    return list(dict.fromkeys(found))
+
+
+def same_value(sought: Sought, text: str) -> bool:
+    """Whether a typed or chosen text stands for the value of a keypoint."""
+    if sought.kind == "day":
+        return bool(days_of(text) & days_of(sought.value))
+    return folded(text) == folded(sought.value)
+
+
+def quoted_in(text: str) -> list[str]:
+    """The texts in quotation marks, in order."""
+    return [_first(match) for match in _QUOTED.finditer(text)]
+
+
+def unquoted(text: str) -> str:
+    """The text without what stands in quotation marks."""
+    return _QUOTED.sub(" ", text)
+
+
+def _clauses(instruction: str) -> Iterator[tuple[str, list[_Value]]]:
+    """The instruction cut into clauses, never inside a quoted value; values carry places within their clause."""
+    values = list(_values(instruction))
+    masked = instruction
+    for value in values:
+        masked = masked[: value.start] + "\x00" * (value.end - value.start) + masked[value.end :]
+    start = 0
+    for cut in [*_CLAUSE.finditer(masked), None]:
+        end = cut.start() if cut else len(masked)
+        inside = [
+            value._replace(start=value.start - start, end=value.end - start)
+            for value in values
+            if start <= value.start < end
+        ]
+        if masked[start:end].strip():
+            yield masked[start:end], inside
+        start = cut.end() if cut else end
+
+
+def _values(instruction: str) -> Iterator[_Value]:
+    taken: list[tuple[int, int]] = []
+    kinds: list[tuple[ValueKind, re.Pattern[str]]] = [("text", _QUOTED), ("day", _DAY), ("number", _NUMBER)]
+    found: list[_Value] = []
+    for kind, pattern in kinds:
+        for match in pattern.finditer(instruction):
+            if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            taken.append(match.span())
+            found.append(_Value(_first(match) if kind == "text" else match[0], kind, match.start(), match.end()))
+    yield from sorted(found, key=lambda value: value.start)
+
+
+def _first(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
+
+
+def _verb(clause: str) -> Verb | None:
+    """The verb of a clause: asking wins over changing, changing over looking; of two changes the first stands."""
+    text = clause.casefold()
+    if VERBS["answer"].within(text) and not _imperative(text):
+        return "answer"
+    places = {verb: words.places(text)[0] for verb, words in VERBS.items() if words.within(text)}
+    changes = {verb: place for verb, place in places.items() if verb in CHANGING}
+    chosen = changes or places
+    return min(chosen.items(), key=lambda pair: pair[1])[0] if chosen else None
+
+
+def _imperative(text: str) -> bool:
+    """Whether a clause begins by asking for a change, so that a later question word is part of its object."""
+    return any(VERBS[verb].begins(text.lstrip(" ，,请")) for verb in CHANGING)
+
+
+def _sought(clause: str, value: _Value, verb: Verb, language: str) -> Sought:
+    return _made(_wanted(clause, value, verb), value.text, value.kind, verb, language)
+
+
+def _wanted(clause: str, value: _Value, verb: Verb) -> Wanted:
+    if verb not in CHANGING:
+        return "seen"
+    before = folded(clause[: value.start].replace("\x00", " "))
+    after = folded(clause[value.end :].replace("\x00", " "))
+    if verb == "delete":
+        return "seen" if value.kind != "text" or _is_place(before, after) else "gone"
+    if BEFORE_NEW.ends(before) and not (verb == "create" and re.search(r"(?<![a-z])to$", before)):
+        return "shown"
+    if BEFORE_NEW_ZH.ends(before) and not AFTER_OLD_ZH.begins(after):
+        return "shown"
+    if verb == "create" and value.kind == "text" and not _is_place(before, after):
+        return "shown"
+    return "seen"
+
+
+def _is_place(before: str, after: str) -> bool:
+    """Whether a value says where, not what."""
+    near = re.sub(r"\s(the|a|an|my|our|this)?\s?[a-z]*$", "", before) if before else before
+    return BEFORE_OLD.ends(before) or BEFORE_OLD.ends(near) or near.endswith(" to") or AFTER_OLD_ZH.begins(after)
+
+
+def _made(wanted: Wanted, value: str, kind: ValueKind, verb: Verb, language: str) -> Sought:
+    texts = _TEXTS["zh" if language.startswith("zh") else "en"]
+    return Sought(wanted, value, kind, verb, texts[wanted].format(value=value))

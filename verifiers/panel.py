@@ -1,0 +1,277 @@
+"""The order of judgement: from votes and checks to one verdict per trajectory and per step.
+
+A trajectory: what cannot be judged is unscored; a person's answer decides; evidence of absence decides infeasible
+tasks; a failed check takes `complete` off the ballot; then two thirds of the valid votes by two families. Where no
+model judge was asked, the checks decide and program judges only dispute them.
+
+A step has no checks. Where no model judge was asked, program judges decide it among themselves (rule `single`: one
+family, uncalibrated); with model judges the quorum of trajectories applies.
+
+This module knows nothing of how judges reach their votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pipeline.config import PanelConfig
+from pipeline.protocols import Evaluated, JudgeView
+from pipeline.records import Record, Verdict, Vote
+from pipeline.tasks import TaskSpec
+from pipeline.words import FailureCategory, Grade, Rule, StepGrade, TraceGrade, VerdictStatus
+from verifiers.ballot import Ballot, ballot_of
+from verifiers.contract import Outcome, outcome_of
+from verifiers.failures import category_of
+from verifiers.operations import any_task_specific
+
+TRACE_GRADES: tuple[TraceGrade, ...] = ("complete", "partial", "infeasible", "fail")
+STEP_GRADES: tuple[StepGrade, ...] = ("correct", "explore", "invalid", "wrong")
+
+
+class Case(NamedTuple):
+    """What is to be judged, with what the contract found."""
+
+    task: TaskSpec
+    record: Record
+    evaluated: Evaluated
+    view: JudgeView
+
+    @property
+    def outcome(self) -> Outcome:
+        """The checks taken together."""
+        return outcome_of(self.task, self.evaluated)
+
+    @property
+    def claims_infeasible(self) -> bool:
+        """Whether the agent said that the task cannot be done."""
+        return self.record.trajectory.claim == "infeasible"
+
+
+class Ruling(NamedTuple):
+    """A decision on one target, before it becomes a row."""
+
+    status: VerdictStatus
+    grade: Grade | None
+    rule: Rule
+    reason: str
+    voted: Grade | None = None
+    """The grade that was voted for, where the rules turn it into another."""
+
+
+def unscored(record: Record) -> Ruling | None:
+    """Why there is nothing to judge, if so; then no judge need be asked."""
+    trajectory = record.trajectory
+    if trajectory.fault is not None:
+        return Ruling("unscored", None, "fault", f"{trajectory.fault.boundary}: {trajectory.fault.code}")
+    if trajectory.termination in ("fault", "cancelled"):
+        return Ruling("unscored", None, "fault", f"the attempt ended as {trajectory.termination}")
+    last = record.observations[-1] if record.observations else None
+    if last is None or last.frame_sha256 is None:
+        why = last.capture_error if last else "nothing was observed"
+        return Ruling("unscored", None, "no_picture", f"no usable last picture: {why or 'none was stored'}")
+    if trajectory.termination == "blocked" and trajectory.reason in ("captcha", "login"):
+        return Ruling("unscored", None, "blocked", f"the agent met a {trajectory.reason}")
+    return None
+
+
+def decide(case: Case, votes: Sequence[Vote], config: PanelConfig, pass_id: str) -> list[Verdict]:
+    """The verdicts of one pass: the trajectory's, then one for every step."""
+    ended = unscored(case.record)
+    steps = [
+        _step_verdict(case.record, step.step_index, _step_votes(votes, step.step_index), ended, config, pass_id)
+        for step in case.record.steps
+    ]
+    ballot = ballot_of(vote for vote in votes if vote.target == "trace")
+    ruling = ended or _trace(case, ballot, config)
+    return [_trace_verdict(case, ballot, ruling, steps, pass_id), *steps]
+
+
+def _trace(case: Case, ballot: Ballot, config: PanelConfig) -> Ruling:
+    if ballot.persons:
+        return _persons(ballot)
+    outcome = case.outcome
+    if outcome.absence == "passed":
+        return _absent(case)
+    if not ballot.has_models:
+        return _checks(case, outcome, ballot, config)
+    return (
+        _disputed(case, outcome, ballot)
+        or _voted(case, outcome, ballot, config)
+        or _without_quorum(case, outcome, ballot)
+    )
+
+
+def _persons(ballot: Ballot) -> Ruling:
+    grades = {vote.grade for vote in ballot.persons}
+    said = "; ".join(f"{vote.judge}: {vote.grade}, {vote.reason}" for vote in ballot.persons)
+    if len(grades) > 1:
+        return Ruling("undecided", None, "human", f"persons disagree: {said}")
+    return Ruling("graded", ballot.persons[-1].grade, "human", said)
+
+
+def _absent(case: Case) -> Ruling:
+    """What is asked is proved to be missing: only an agent that says so is right."""
+    if case.claims_infeasible:
+        return Ruling("graded", "infeasible", "contract_only", "the absence checks hold and the agent reports it")
+    claim = case.record.trajectory.claim
+    return Ruling("graded", "fail", "contract_failed", f"the absence checks hold, yet the agent claims {claim}")
+
+
+def _checks(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling:
+    """No model judge was asked: the checks decide, program judges dispute."""
+    if outcome.checks == "passed" and case.task.contract_kind != "rubric":
+        return _disputed(case, outcome, ballot) or Ruling(
+            "graded", "complete", "contract_only", f"every check holds; {ballot.tally()}"
+        )
+    if _state(outcome) == "failed":
+        return _failed(case, outcome)
+    single = _single(case, outcome, ballot, config)
+    return single or _undecided(case, ballot, contract=outcome.checks is not None)
+
+
+def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
+    if outcome.checks != "passed" or case.task.contract_kind == "rubric" or not ballot.valid:
+        return None
+    if ballot.share("complete"):
+        return None
+    return Ruling("undecided", None, "contract_disputed", f"every check holds, every vote disagrees: {ballot.tally()}")
+
+
+def _voted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
+    grade = ballot.quorum(_allowed(outcome))
+    if grade is None:
+        return _single(case, outcome, ballot, config)
+    return _tempered(case, grade, "quorum", ballot.tally())
+
+
+def _single(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
+    """One family decides, where the configuration says so and names what it was calibrated with."""
+    grade = ballot.leading(_allowed(outcome))
+    if config.rule != "single" or config.calibration is None or grade is None or ballot.families() != 1:
+        return None
+    return _tempered(case, grade, "single", ballot.tally())
+
+
+def _allowed(outcome: Outcome) -> list[TraceGrade]:
+    """The grades on the ballot: checks that failed have taken off what they contradict."""
+    off = {"complete"} if _state(outcome) == "failed" else set()
+    off |= {"infeasible"} if outcome.absence == "failed" else set()
+    return [grade for grade in TRACE_GRADES if grade not in off]
+
+
+def _state(outcome: Outcome) -> str | None:
+    return outcome.checks if outcome.checks is not None else outcome.absence
+
+
+def _tempered(case: Case, grade: Grade, rule: Rule, tally: str) -> Ruling:
+    """What was voted for, unless a rule of judgement forbids it."""
+    if grade == "infeasible" and not case.claims_infeasible:
+        return Ruling("graded", "fail", rule, f"{tally}; the agent did not report it", voted=grade)
+    if grade == "partial" and not any_task_specific(case.record):
+        return Ruling("graded", "fail", rule, f"{tally}; no task-specific operation was made", voted=grade)
+    return Ruling("graded", grade, rule, tally, voted=grade)
+
+
+def _without_quorum(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling:
+    if _state(outcome) == "failed":
+        return _failed(case, outcome)
+    return _undecided(case, ballot, contract=outcome.checks is not None)
+
+
+def _failed(case: Case, outcome: Outcome) -> Ruling:
+    """A check failed and the votes do not decide: partial when a segment passed by the agent's doing, else fail."""
+    names = ", ".join(result.name for result in case.evaluated.results if result.state == "failed")
+    acted = any_task_specific(case.record)
+    if outcome.segments_passed and acted:
+        passed = f"{outcome.segments_passed} of {len(case.task.segments)} segments passed"
+        return Ruling("graded", "partial", "contract_partial", f"{passed}; failed: {names}")
+    if (outcome.segments_unread and acted) or (outcome.absence == "unreadable" and case.claims_infeasible):
+        return Ruling("undecided", None, "no_quorum", f"failed: {names}; other checks could not be read")
+    return Ruling("graded", "fail", "contract_failed", f"failed: {names}")
+
+
+def _undecided(case: Case, ballot: Ballot, *, contract: bool) -> Ruling:
+    unread = ", ".join(result.name for result in case.evaluated.results if result.state == "unreadable")
+    reason = ballot.tally() + (f"; not readable: {unread}" if unread else "")
+    return Ruling("undecided", None, "no_quorum" if ballot.valid or contract else "no_votes", reason)
+
+
+# --- steps -------------------------------------------------------------------------------------------------------
+
+
+def _step_votes(votes: Sequence[Vote], index: int) -> list[Vote]:
+    return [
+        vote for vote in votes if vote.target == "step" and vote.step_index == index and vote.candidate_index is None
+    ]
+
+
+def _step(ballot: Ballot, config: PanelConfig) -> Ruling:
+    if ballot.persons:
+        return _persons(ballot)
+    if not ballot.valid:
+        return Ruling("undecided", None, "no_votes", ballot.tally())
+    grade = ballot.quorum(STEP_GRADES)
+    if grade is not None:
+        return Ruling("graded", grade, "quorum", ballot.tally(), voted=grade)
+    lone = ballot.leading(STEP_GRADES) if ballot.families() == 1 else None
+    calibrated = config.rule == "single" and config.calibration is not None
+    if lone is not None and (calibrated or not ballot.has_models):
+        return Ruling("graded", lone, "single", "; ".join(vote.reason for vote in ballot.valid), voted=lone)
+    return Ruling("undecided", None, "no_quorum", ballot.tally())
+
+
+# --- rows --------------------------------------------------------------------------------------------------------
+
+
+def _step_verdict(
+    record: Record, index: int, votes: Sequence[Vote], ended: Ruling | None, config: PanelConfig, pass_id: str
+) -> Verdict:
+    ballot = ballot_of(votes)
+    ruling = ended or _step(ballot, config)
+    counted = ruling.voted or ruling.grade
+    return Verdict(
+        pass_id=pass_id,
+        target="step",
+        attempt_id=record.attempt.attempt_id,
+        step_index=index,
+        status=ruling.status,
+        grade=ruling.grade,
+        share=ballot.share(counted),
+        families=ballot.families(counted),
+        rule=ruling.rule,
+        reason=ruling.reason,
+    )
+
+
+def _trace_verdict(case: Case, ballot: Ballot, ruling: Ruling, steps: Sequence[Verdict], pass_id: str) -> Verdict:
+    scored = ruling.status != "unscored"
+    counted = ruling.voted or ruling.grade
+    return Verdict(
+        pass_id=pass_id,
+        target="trace",
+        attempt_id=case.record.attempt.attempt_id,
+        status=ruling.status,
+        grade=ruling.grade,
+        share=ballot.share(counted),
+        families=ballot.families(counted),
+        rule=ruling.rule,
+        reason=ruling.reason,
+        segments_passed=case.outcome.segments_passed if scored else None,
+        side_effects=case.evaluated.side_effects if scored else [],
+        failure_category=_category(case, ruling),
+        process_score=process_score(steps),
+    )
+
+
+def _category(case: Case, ruling: Ruling) -> FailureCategory | None:
+    """Judges' grades need a category too, so it follows the grade, not the checks."""
+    if ruling.grade not in ("partial", "fail"):
+        return None
+    return category_of(case.task, case.record, case.evaluated, case.view)
+
+
+def process_score(steps: Sequence[Verdict]) -> float | None:
+    """The share of graded steps that served the task or looked around; null when no step is graded."""
+    grades = [verdict.grade for verdict in steps if verdict.status == "graded"]
+    return sum(grade in ("correct", "explore") for grade in grades) / len(grades) if grades else None
