@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, first_problem
 from pipeline.tasks import Capability
 
 
@@ -23,12 +23,17 @@ def load_catalog(app_id: str) -> tuple[Capability, ...]:
     source = resources.files("catalogs") / "apps" / app_id / "capabilities.yaml"
     if not source.is_file():
         raise ConfigError(f"apps: no capability catalog for '{app_id}'")
-    tree = yaml.safe_load(source.read_text(encoding="utf-8"))
-    head = {key: tree[key] for key in ("platform", "language")}
+    place = f"catalogs/apps/{app_id}/capabilities.yaml"
     try:
+        tree = yaml.safe_load(source.read_text(encoding="utf-8"))
+        head = {key: tree[key] for key in ("platform", "language")}
         return tuple(_capability(app_id, head, entry) for entry in tree["capabilities"])
-    except (ValidationError, KeyError) as error:
-        raise ConfigError(f"catalogs/apps/{app_id}/capabilities.yaml: {error}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{place}: not readable YAML: {' '.join(str(error).split())}") from error
+    except ValidationError as error:
+        raise ConfigError(f"{place}: {first_problem(error)}") from error
+    except KeyError as error:
+        raise ConfigError(f"{place}: {error.args[0]}: missing") from error
 
 
 def capability(capability_id: str) -> Capability:

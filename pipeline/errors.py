@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+from pydantic import ValidationError
+
 from pipeline.records import Fault
 from pipeline.words import ActionErrorCode, Boundary, CaptureErrorCode, TreeErrorCode
 
@@ -133,3 +135,10 @@ def boundary(error: type[EpisodeError], code: str) -> Iterator[None]:
 def fault_of(error: EpisodeError) -> Fault:
     """The row form of an episode error; the message is cut to 2,000 characters."""
     return Fault(boundary=error.boundary, code=error.code, message=error.message[:2000])
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing a validation found wrong, in one line: where, and what."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])

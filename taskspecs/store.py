@@ -16,7 +16,7 @@ import yaml
 from pydantic import ValidationError
 
 from catalogs.store import capability
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, first_problem
 from pipeline.records import Param
 from pipeline.tasks import Capability, CapabilityCall, ProcedureStep, TaskSpec, identified
 
@@ -61,15 +61,31 @@ def bind(steps: list[ProcedureStep], params: list[Param]) -> list[ProcedureStep]
 
 
 def _from_yaml(origin: str, text: str) -> Iterator[TaskSpec]:
-    tree = yaml.safe_load(text)
+    tree = _tree(origin, text)
     defaults = tree.get("defaults", {})
     for number, entry in enumerate(tree["tasks"], 1):
-        merged = {**defaults, **entry}
-        for language, instruction in merged.pop("instruction").items():
-            try:
+        place = f"{origin}, task {number}"
+        try:
+            merged = {**defaults, **entry}
+            for language, instruction in merged.pop("instruction").items():
+                place = f"{origin}, task {number} ({instruction!r})"
                 yield _task(merged, language, instruction)
-            except (ValidationError, KeyError, TypeError) as error:
-                raise ConfigError(f"{origin}, task {number} ({instruction!r}): {error}") from error
+        except ValidationError as error:
+            raise ConfigError(f"{place}: {first_problem(error)}") from error
+        except KeyError as error:
+            raise ConfigError(f"{place}: {error.args[0]}: missing") from error
+        except (AttributeError, TypeError) as error:
+            raise ConfigError(f"{place}: {error}") from error
+
+
+def _tree(origin: str, text: str) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{origin}: not readable YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(tree, dict) or not isinstance(tree.get("tasks"), list):
+        raise ConfigError(f"{origin}: a task set holds a list of `tasks`")
+    return tree
 
 
 def _task(entry: dict[str, Any], language: str, instruction: str) -> TaskSpec:
@@ -130,4 +146,4 @@ def _parsed(origin: str, line: str) -> TaskSpec:
     try:
         return identified(TaskSpec.model_validate_json(line))
     except ValidationError as error:
-        raise ConfigError(f"{origin}: {error}") from error
+        raise ConfigError(f"{origin}: {first_problem(error)}") from error

@@ -25,7 +25,7 @@ from pipeline.actions import (
     points_of,
     render,
 )
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, first_problem
 from pipeline.policies.grounding import captured, find, option_index, options_of, shown, way_to
 from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import Decision, Observation, Turn
@@ -240,7 +240,7 @@ def action_of(step: ProcedureStep, point: object) -> Action:
     try:
         return ACTION.validate_python({"type": step.action, **fields.get(step.action, pointed)})
     except ValidationError as error:
-        problem = error.errors()[0]["msg"]
+        problem = first_problem(error)
         raise ConfigError(f"procedure step '{step.action}' with content {text!r}: {problem}") from error
 
 
