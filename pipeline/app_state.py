@@ -174,11 +174,9 @@ def _restore_database(original: Path, current: Path) -> None:
         return
     deadline = time.monotonic() + _LOCK_SECONDS
 
-    def watch(status: int, remaining: int, total: int) -> None:
-        if remaining and time.monotonic() > deadline:  # without it a busy database would be tried for ever
-            raise sqlite3.OperationalError(
-                f"{current.name} stayed locked ({status}, {remaining} of {total} pages left)"
-            )
+    def watch(status: int, _remaining: int, _total: int) -> None:
+        if status != sqlite3.SQLITE_DONE and time.monotonic() > deadline:  # else a busy database is tried for ever
+            raise sqlite3.OperationalError(f"{current.name} stayed locked")
 
     with _opened(original) as source, closing(sqlite3.connect(current, timeout=_LOCK_SECONDS)) as target:
         source.backup(target, progress=watch)

@@ -1,39 +1,42 @@
-"""Real applications on loopback: one running instance with its own port and data folder.
+"""Real applications of this machine: which there are, and running one for a person.
 
-`Instance` starts an application from its data template, proves that its state is the template's again after a reset,
-carries out a task's set-up, answers probes and tells what changed. Everything about an application is data (its
-entry); this module knows no application by name, and nothing of browsers or tasks beyond their set-up and checks.
+    python -m pipeline.apps install [APP ...]
+
+Programs import what they need of an application from here; how it is done is in the `app_` modules.
 """
 
 from __future__ import annotations
 
 import asyncio
-import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-import httpx
-import psutil
+from pipeline import guardian
+from pipeline.app_entry import AppEntry, app_names, load_app
+from pipeline.app_install import install, place_of
+from pipeline.app_instance import Instance
+from pipeline.app_probes import PageEval
+from pipeline.errors import PathproofError
+from pipeline.reaper import PREFIX, Scratch
 
-from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, app_names, filled, load_app
-from pipeline.app_install import install, place_of, render, tail, template_checksum
-from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
-from pipeline.app_state import checksum, difference, prepare, restore, snapshot
-from pipeline.errors import PathproofError, ProbeError, SetupError, boundary
-from pipeline.reaper import Scratch
-from pipeline.tasks import Check, SetupOperation
-
-__all__ = ["AppEntry", "AppStatus", "Instance", "PageEval", "app_names", "install", "list_apps", "load_app"]
-
-_HOST = "127.0.0.1"
-_PORT_TRIES = 5
-_POLL_SECONDS = 0.05
-_REQUEST_SECONDS = 10.0
-_READ_SECONDS = 15.0
+__all__ = [
+    "AppEntry",
+    "AppStatus",
+    "Instance",
+    "PageEval",
+    "app_names",
+    "down",
+    "install",
+    "list_apps",
+    "load_app",
+    "reset",
+    "up",
+]
 
 
 class AppStatus(NamedTuple):
@@ -52,238 +55,69 @@ def list_apps() -> list[AppStatus]:
     return [AppStatus(e.app_id, e.title, e.version, e.licence, place_of(e).ready) for e in entries]
 
 
-def free_port() -> int:
-    """A port nobody listens on now; another program may still take it first, which a start notices."""
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        return int(probe.getsockname()[1])
+def up(app_id: str, announce: Callable[[str], None]) -> None:
+    """Run an application in the foreground until Ctrl-C or `down`; `announce` is told each address to open.
+
+    Raises ConfigError for an unknown application and SetupError when it does not start.
+    """
+    entry = load_app(app_id)
+    with Scratch(f"up-{app_id}") as scratch:
+        asyncio.run(_serve(Instance(entry, scratch), announce))
 
 
-class _PortTakenError(Exception):
-    """Somebody else has the port."""
+def down(app_id: str) -> int:
+    """End what `up` started for the application; how many there were."""
+    return _tell(app_id, signal.SIGTERM)
 
 
-class Instance:
-    """An application that runs for one worker; its process and data live in the worker's scratch folder."""
-
-    def __init__(self, entry: AppEntry, scratch: Scratch, choose_port: Callable[[], int] = free_port) -> None:
-        """Nothing is started yet."""
-        self.entry = entry
-        self._scratch = scratch
-        self._choose_port = choose_port
-        self._place = place_of(entry)
-        self._data = scratch.path / f"{entry.app_id}-{time.monotonic_ns()}"
-        self._log = self._data.with_name(f"{self._data.name}.log")
-        self._port: int | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._client: httpx.AsyncClient | None = None
-        self._marked: dict[str, str] = {}
-
-    @property
-    def base_url(self) -> str:
-        """The address; a start or a reset may change its port."""
-        if self._port is None:
-            raise SetupError("app_not_ready", f"{self.entry.app_id} has not been started")
-        return f"http://{_HOST}:{self._port}"
-
-    @property
-    def alive(self) -> bool:
-        """Whether the application's process runs."""
-        return self._process is not None and self._process.poll() is None
-
-    async def start(self) -> None:
-        """Install if need be, lay out fresh data, serve; raises SetupError with the end of the application's log."""
-        await asyncio.to_thread(install, self.entry)
-        await self._start_afresh()
-
-    async def reset(self) -> None:
-        """Make the state the template's again, and prove it; nothing is touched when it already is."""
-        if self.alive and self._is_pristine():
-            return
-        if self.alive and self.entry.reset == "in_place":
-            with boundary(SetupError, "reset_failed"):
-                await asyncio.to_thread(restore, self.entry.state, self._place.template, self._data)
-        if not (self.alive and self._is_pristine()):
-            await self._stop()
-            await self._start_afresh()
-        if not self._is_pristine():
-            changed = difference(snapshot(self.entry.state, self._place.template), self.snapshot())
-            raise SetupError("reset_failed", f"{self.entry.app_id}: after a reset the state differs: {changed[:5]}")
-
-    async def apply(self, operations: Sequence[SetupOperation]) -> None:
-        """Carry out a task's set-up; raises SetupError."""
-        for operation in operations:
-            with boundary(SetupError, "setup_failed"):
-                if operation.kind == "http":
-                    await self._send(operation)
-                else:
-                    await asyncio.to_thread(prepare, operation, self._data)
-
-    async def read(self, check: Check, page_eval: PageEval | None = None) -> Table:
-        """What the check's probe answers: rows of cells. Raises ProbeError."""
-        if check.probe not in self.entry.probes:
-            raise ProbeError("unknown_probe", f"{self.entry.app_id} has no probe '{check.probe}'")
-        with boundary(ProbeError, "unreadable"):
-            async with asyncio.timeout(_READ_SECONDS):
-                return await self._read(check, page_eval)
-
-    def snapshot(self) -> dict[str, str]:
-        """The state now: a fingerprint for every key."""
-        return snapshot(self.entry.state, self._data)
-
-    def mark(self) -> None:
-        """Remember the state as the one the episode begins with."""
-        with boundary(SetupError, "setup_failed"):
-            self._marked = self.snapshot()
-
-    def changes(self) -> Table:
-        """Rows [key, added|removed|changed] since the mark, without the application's own bookkeeping."""
-        with boundary(ProbeError, "unreadable"):
-            rows = difference(self._marked, self.snapshot())
-        return [row for row in rows if not any(fnmatchcase(row[0], pattern) for pattern in self.entry.bookkeeping)]
-
-    async def close(self) -> None:
-        """Stop the application and remove its data; again is harmless."""
-        await self._stop()
-        await asyncio.to_thread(shutil.rmtree, self._data, True)
-
-    def _is_pristine(self) -> bool:
-        with boundary(SetupError, "reset_failed"):
-            return checksum(self.snapshot()) == template_checksum(self._place)
-
-    async def _start_afresh(self) -> None:
-        with boundary(SetupError, "app_not_ready"):
-            await asyncio.to_thread(shutil.rmtree, self._data, True)
-            await asyncio.to_thread(shutil.copytree, self._place.template, self._data)
-        for _ in range(_PORT_TRIES):
-            port = self._choose_port()
-            try:
-                with boundary(SetupError, "app_not_ready"):
-                    self._launch(port)
-                await self._until_ready(port)
-            except _PortTakenError:
-                await self._stop()
-            except PathproofError:
-                await self._stop()
-                raise
-            else:
-                return
-        raise SetupError("app_not_ready", f"{self.entry.app_id}: {_PORT_TRIES} ports in a row were taken")
-
-    def _launch(self, port: int) -> None:
-        values = render(self.entry, self._place, self._data, port)
-        self._process = self._scratch.spawn(
-            [filled(part, values) for part in self.entry.start],
-            cwd=self._data,
-            log=self._log,
-            environment={name: filled(value, values) for name, value in self.entry.environment.items()},
-        )
-        user, _, password = (self.entry.credentials or "").partition(":")
-        self._client = httpx.AsyncClient(
-            base_url=f"http://{_HOST}:{port}",
-            auth=(user, password) if user else None,
-            timeout=_REQUEST_SECONDS,
-            trust_env=False,
-        )
-        self._port = port
-
-    async def _until_ready(self, port: int) -> None:
-        deadline = time.monotonic() + self.entry.ready.seconds
-        said = "it never answered"
-        while time.monotonic() < deadline:
-            ended = not self.alive
-            ready, said = await self._asked(said)
-            if ended and (ready or _is_taken(port)):
-                raise _PortTakenError
-            if ended:
-                raise self._not_ready("it ended at once")
-            if ready:
-                self._check_listener(port)
-                return
-            await asyncio.sleep(_POLL_SECONDS)
-        raise self._not_ready(f"after {self.entry.ready.seconds:.0f} s {said}")
-
-    async def _asked(self, said: str) -> tuple[bool, str]:
-        """Whether the readiness page is there, and what was seen instead."""
-        ready = self.entry.ready
-        assert self._client is not None
-        try:
-            response = await self._client.get(ready.path)
-        except httpx.HTTPError:
-            return False, said
-        if response.status_code != ready.status:
-            return False, f"it answered {response.status_code} to {ready.path}"
-        return ready.contains in response.text, f"'{ready.contains}' was not in {ready.path}"
-
-    def _check_listener(self, port: int) -> None:
-        """It must be our program that answered, and it must not be reachable from outside."""
-        assert self._process is not None
-        addresses = _listening(self._process.pid)
-        if port not in {number for _, number in addresses}:
-            raise _PortTakenError
-        outside = [f"{host}:{number}" for host, number in addresses if host not in (_HOST, "::1")]
-        if outside:
-            raise SetupError("not_loopback", f"{self.entry.app_id} listens beyond loopback: {', '.join(outside)}")
-
-    def _not_ready(self, why: str) -> SetupError:
-        return SetupError(
-            "app_not_ready", f"{self.entry.app_id} did not start: {why}; end of its log:\n{tail(self._log)}"
-        )
-
-    async def _stop(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
-        if self._process is not None:
-            await asyncio.to_thread(self._scratch.stop, self._process)
-        self._client, self._process, self._port = None, None, None
-
-    async def _send(self, operation: SetupOperation) -> None:
-        method, _, path = operation.target.partition(" ")
-        is_json = operation.content.lstrip()[:1] in ("{", "[")
-        kind = "application/json" if is_json else "application/x-www-form-urlencoded"
-        if self._client is None:
-            raise SetupError("app_not_ready", f"{self.entry.app_id} does not run")
-        response = await self._client.request(
-            method, path, content=operation.content.encode(), headers={"Content-Type": kind}
-        )
-        response.raise_for_status()
-
-    async def _read(self, check: Check, page_eval: PageEval | None) -> Table:
-        args = {param.name: param.value for param in check.args}
-        match self.entry.probes[check.probe]:
-            case SqliteProbe() as probe:
-                return await asyncio.to_thread(read_sqlite, probe, args, self._data)
-            case FileProbe() as probe:
-                return await asyncio.to_thread(read_file, probe, args, self._data)
-            case PageProbe() as probe:
-                return await read_page(probe, args, page_eval)
-            case HttpJsonProbe() as probe:
-                if self._client is None:
-                    raise ProbeError("unreadable", f"{self.entry.app_id} does not run")
-                return await read_http(probe, args, self._client)
+def reset(app_id: str) -> int:
+    """Put what `up` started for the application back to its first state; how many there were."""
+    return _tell(app_id, signal.SIGHUP)
 
 
-def _listening(pid: int) -> list[tuple[str, int]]:
-    """Addresses on which a process or one of its descendants listens."""
-    addresses = []
+def main(arguments: Sequence[str]) -> int:
+    """`install [APP ...]`: install applications, all when none is named; the exit code."""
     try:
-        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-    for process in family:
+        for app_id in arguments[1:] or app_names():
+            sys.stderr.write(f"{app_id}: {install(load_app(app_id))}\n")
+    except PathproofError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+async def _serve(instance: Instance, announce: Callable[[str], None]) -> None:
+    orders: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    try:
+        await instance.start()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, orders.put_nowait, number)
+        announce(instance.base_url + instance.entry.home)
+        while await orders.get() == signal.SIGHUP:
+            await instance.reset()
+            announce(instance.base_url + instance.entry.home)
+    finally:
+        await instance.close()
+
+
+def _tell(app_id: str, number: signal.Signals) -> int:
+    owners = list(_owners(load_app(app_id).app_id))
+    for owner in owners:
+        os.kill(owner, number)
+    return len(owners)
+
+
+def _owners(app_id: str) -> Iterator[int]:
+    """Processes that run `up` for the application: the owners of its scratch folders."""
+    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}up-{app_id}-*")):
         try:
-            connections = process.net_connections(kind="tcp")
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            owner = guardian.owner_of(folder)
+        except LookupError:
             continue
-        addresses += [(c.laddr.ip, c.laddr.port) for c in connections if c.status == psutil.CONN_LISTEN]
-    return addresses
+        # Another application's name may begin with this one's.
+        if owner is not None and folder.name.rpartition("-")[0] == f"{PREFIX}up-{app_id}":
+            yield owner
 
 
-def _is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_HOST, port))
-        except OSError:
-            return True
-    return False
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
