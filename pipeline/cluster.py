@@ -57,7 +57,7 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
     Raises RunError when the cluster cannot be joined.
     """
     before = ray.is_initialized()
-    local = not before and os.environ.get("RAY_ADDRESS", "local") in ("", "local")
+    local = not joins_cluster()
     if local:
         _start(workers, platform)
     elif not before:
@@ -67,6 +67,11 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
     finally:
         if not before:
             ray.shutdown()
+
+
+def joins_cluster() -> bool:
+    """Whether the work goes to a Ray that is there already."""
+    return ray.is_initialized() or os.environ.get("RAY_ADDRESS", "local") not in ("", "local")
 
 
 def inside_job() -> bool:

@@ -83,7 +83,12 @@ _SHORT = {"tasks": "tasks.set", "policy": "policy.name"}
 
 def load_config(source: str, overrides: list[str]) -> RunConfig:
     """The configuration of a name or file with `key=value` overrides; raises ConfigError naming the key."""
-    tree = _read(source)
+    return override_config(_read(source), overrides)
+
+
+def override_config(tree: dict[str, Any], overrides: list[str]) -> RunConfig:
+    """A RunConfig from plain data with `key=value` overrides; raises ConfigError naming the key."""
+    tree = _expanded(tree)
     for text in overrides:
         key, separator, value = text.partition("=")
         if not separator or not key:

@@ -19,12 +19,12 @@ from uuid import uuid4
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from pipeline import manifest, policies
-from pipeline.app_entry import load_app
-from pipeline.app_install import install
-from pipeline.cluster import Cluster, Place, connected, inside_job
+from pipeline.apps import install, load_app
+from pipeline.cluster import Cluster, Place, connected, inside_job, joins_cluster
 from pipeline.config import RunConfig, parse_config
 from pipeline.crew import Office, Seat
 from pipeline.dataset import Dataset
+from pipeline.doctor import chromium
 from pipeline.errors import ConfigError, EpisodeError, PathproofError, RunError, SetupError
 from pipeline.jury import Chamber, Jury
 from pipeline.planning import Desk, Order, Tried, Work, missing
@@ -284,9 +284,13 @@ def _order(run: _Run, tasks: Sequence[TaskSpec]) -> Order:
 
 
 def _prepare(config: RunConfig, board: Board) -> None:
-    """Install the applications on this machine; one that cannot be installed is left to become a fault of its tasks."""
-    if config.provider == "fake":
+    """Prove there is a browser and install the applications, where the work happens on this machine.
+
+    An application that cannot be installed is left to become a fault of its tasks. In a cluster the workers see to it.
+    """
+    if config.provider == "fake" or joins_cluster():
         return
+    chromium()
     for app_id in config.apps:
         try:
             install(load_app(app_id))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalogs.store import load_catalog
-from pipeline.app_entry import load_app
+from pipeline.apps import load_app
 from pipeline.config import RunConfig
 from pipeline.errors import ConfigError
 from pipeline.records import Param

@@ -8,6 +8,7 @@ Who starts them, replaces them and decides what counts is not known here.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections import Counter
@@ -17,10 +18,11 @@ from typing import NamedTuple
 
 from pipeline import envs, manifest, policies
 from pipeline.actions import Model
+from pipeline.apps import install, load_app
 from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
 from pipeline.episode import AttemptPlan
-from pipeline.errors import ConfigError, RunError
+from pipeline.errors import ConfigError, RunError, SetupError
 from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Environment
@@ -87,6 +89,8 @@ class RolloutWorker:
     async def ready(self) -> str:
         """Make the scratch folder and the environment; the name of this machine. Raises RunError or SetupError."""
         node = _come_up(self._post)
+        if self._post.config.provider != "fake":
+            await asyncio.to_thread(_install, self._post.config.apps)
         self._scratch = await asyncio.to_thread(Scratch, self._post.name)
         self._environment = envs.build(self._post.config, self._scratch)
         return node
@@ -225,6 +229,13 @@ class CommitterActor:
         if self._committer is None:
             raise RunError("the committer was used before it had claimed an epoch")
         return self._committer
+
+
+def _install(app_ids: Sequence[str]) -> None:
+    """Have the applications on this machine; one that cannot be had is a fault of the attempts that need it."""
+    for app_id in app_ids:
+        with contextlib.suppress(SetupError):
+            install(load_app(app_id))
 
 
 def _come_up(post: Post) -> str:

@@ -1,0 +1,27 @@
+"""The console command `pathproof`: every command under its name."""
+
+from __future__ import annotations
+
+import sys
+
+from pipeline.commands import data, machine, running
+from pipeline.commands.shell import group, run
+
+app = group("Trajectories with proof: GUI-agent data, collected and verified.")
+app.command(epilog=running.COLLECT_EXAMPLES)(running.collect)
+app.command(epilog=running.RESUME_EXAMPLES)(running.resume)
+app.command(epilog=running.JUDGE_EXAMPLES)(running.judge)
+app.command(epilog=data.CHECK_EXAMPLES)(data.check)
+app.command(epilog=data.QUERY_EXAMPLES)(data.query)
+app.command(epilog=data.REPORT_EXAMPLES)(data.report)
+app.add_typer(machine.apps, name="apps")
+app.command(epilog=machine.DOCTOR_EXAMPLES)(machine.doctor)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(app, sys.argv[1:] or ["--help"]))
+
+
+if __name__ == "__main__":
+    main()

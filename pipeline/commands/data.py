@@ -1,0 +1,136 @@
+"""The commands that read what a run has written: query, check, report."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.check import check as check_folder
+from pipeline.commands.running import Folder
+from pipeline.commands.shell import examples
+from pipeline.errors import ConfigError
+from pipeline.query import query as query_folders
+from pipeline.report import write_report
+
+Format = Literal["table", "csv", "json", "parquet"]
+
+QUERY_EXAMPLES = examples(
+    'pathproof query runs/second "SELECT * FROM yield_by_app"',
+    'pathproof query runs/first runs/second --format csv "SELECT app_id, count(*) FROM accepted GROUP BY ALL"',
+    'pathproof query runs/second --format parquet "SELECT * FROM rl_steps" > steps.parquet',
+)
+CHECK_EXAMPLES = examples("pathproof check runs/second")
+REPORT_EXAMPLES = examples("pathproof report runs/second", "pathproof report runs/second --out second.html")
+
+_CELL = 60
+
+
+def query(
+    arguments: Annotated[list[str], typer.Argument(metavar='DIR... "SQL"', help="Folders of runs, then the SQL.")],
+    format_: Annotated[Format, typer.Option("--format", help="How the rows are written to standard output.")] = "table",
+) -> int:
+    """Ask DuckDB over the sound, listed parts of one or more runs; tables and views go by their names."""
+    *folders, sql = arguments
+    if not folders or (Path(sql) / "run.json").exists():
+        raise ConfigError('query: give one or more folders, then the SQL: pathproof query DIR "SELECT 1"')
+    _write(query_folders(sql, [Path(folder) for folder in folders]), format_)
+    return 0
+
+
+def check(folder: Folder) -> int:
+    """Prove that a folder is sound: manifest, hashes, footers, schemas, time zones, references."""
+    findings = check_folder(folder)
+    errors = sum(finding.severity == "error" for finding in findings)
+    for finding in findings:
+        typer.echo(f"{finding.severity}\t{finding.kind}\t{finding.path}\t{finding.detail}")
+    typer.echo(f"{errors} errors, {len(findings) - errors} leftovers", err=True)
+    return 1 if errors else 0
+
+
+def report(
+    folder: Folder,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default report.html in DIR.")] = None,
+) -> int:
+    """Write one self-contained HTML page: yield, grades, faults, and trajectories with their pictures."""
+    typer.echo(str(write_report(folder, out)))
+    return 0
+
+
+def _write(rows: pa.Table, format_: Format) -> None:
+    match format_:
+        case "table":
+            _write_table(rows)
+        case "csv":
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(rows.column_names)
+            writer.writerows([_flat(cell) for cell in row.values()] for row in _plain(rows))
+        case "json":
+            for row in _plain(rows):
+                typer.echo(json.dumps(row, ensure_ascii=False))
+        case "parquet":
+            if sys.stdout.isatty():
+                raise ConfigError("query: --format parquet writes bytes; redirect them: ... > rows.parquet")
+            pq.write_table(rows, sys.stdout.buffer, compression="zstd")
+
+
+def _write_table(rows: pa.Table) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    table = Table(*rows.column_names, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows.to_pylist():
+        table.add_row(*(_shown(cell) for cell in row.values()))
+    console.print(table)
+
+
+def _plain(rows: pa.Table) -> Iterable[dict[str, Any]]:
+    """Rows as JSON can hold them: bytes in base64, times in ISO form."""
+    for batch in rows.to_batches(max_chunksize=1000):
+        for row in batch.to_pylist():
+            yield {name: _simple(cell) for name, cell in row.items()}
+
+
+def _simple(cell: Any) -> Any:
+    match cell:
+        case bytes():
+            return base64.b64encode(cell).decode("ascii")
+        case datetime():
+            return cell.isoformat()
+        case dict():
+            return {name: _simple(value) for name, value in cell.items()}
+        case list():
+            return [_simple(value) for value in cell]
+        case None | bool() | int() | float() | str():
+            return cell
+        case _:
+            return str(cell)
+
+
+def _flat(cell: Any) -> Any:
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
+
+
+def _shown(cell: Any) -> str:
+    match cell:
+        case None:
+            return ""
+        case bytes():
+            return f"<{len(cell)} bytes>"
+        case float():
+            return f"{cell:.4g}"
+        case _:
+            text = str(_flat(_simple(cell)))
+            return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

@@ -1,0 +1,99 @@
+"""The commands that make a run go: collect, resume, judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pipeline.commands.shell import examples
+from pipeline.config import load_config, override_config
+from pipeline.judging import build_judges
+from pipeline.manifest import read_run
+from pipeline.progress import Board
+from pipeline.run import Outcome
+from pipeline.run import collect as collect_run
+from pipeline.run import rejudge as rejudge_run
+from pipeline.run import resume as resume_run
+from pipeline.summary import table_of, tallies
+
+_WIDTH = 140
+
+Assignments = Annotated[
+    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Configuration keys, for example seed=3 workers=4.")
+]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")]
+
+COLLECT_EXAMPLES = examples(
+    "pathproof collect",
+    "pathproof collect workers=4 rounds=2 --out runs/second",
+    "pathproof collect --config my.yaml apps=fava,trac policy=noop",
+    "ray job submit --working-dir . -- python pipeline/collect.py out=/mnt/shared/runs/first",
+)
+RESUME_EXAMPLES = examples("pathproof resume runs/20261130-quickstart-1f0c2a9b")
+JUDGE_EXAMPLES = examples(
+    "pathproof judge runs/second",
+    "pathproof judge runs/second judges=screen",
+)
+
+
+def collect(
+    assignments: Assignments = None,
+    config: Annotated[str, typer.Option(metavar="NAME|FILE", help="A configuration by name, or a YAML file.")] = (
+        "quickstart"
+    ),
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the new run; by default one under runs/.")
+    ] = None,
+) -> int:
+    """Roll out tasks, verify what came of them, and write all of it to a new folder."""
+    settings = load_config(config, assignments or [])
+    build_judges(settings.judges)
+    with Board() as board:
+        outcome = collect_run(settings, config, out, board)
+    return _close(outcome)
+
+
+def resume(folder: Folder) -> int:
+    """Finish a run that was interrupted; starts nothing when nothing is missing."""
+    with Board() as board:
+        outcome = resume_run(folder, board)
+    if not outcome.started:
+        typer.echo("nothing is missing", err=True)
+    return _close(outcome)
+
+
+def judge(
+    folder: Folder,
+    assignments: Assignments = None,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Source of judges and panel; by default the run's own."),
+    ] = None,
+) -> int:
+    """Judge the stored trajectories again: a new pass is added, nothing is rewritten."""
+    changes = assignments or []
+    settings = override_config(read_run(folder).config, changes) if config is None else load_config(config, changes)
+    build_judges(settings.judges)
+    with Board() as board:
+        outcome = rejudge_run(folder, settings, board)
+    return _close(outcome)
+
+
+def _close(outcome: Outcome) -> int:
+    """The closing table, where the data is, and what to do next."""
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=_WIDTH)
+    console.print(table_of(tallies(outcome.folder)))
+    typer.echo(f"data: {outcome.folder}")
+    if outcome.reason is not None:
+        typer.echo(
+            f"error: {outcome.reason}; what is complete is kept, continue with: pathproof resume {outcome.folder}",
+            err=True,
+        )
+        return 1
+    typer.echo(f"next: pathproof report {outcome.folder}")
+    typer.echo(f'      pathproof query {outcome.folder} "SELECT * FROM yield_by_app"')
+    return 0

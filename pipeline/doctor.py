@@ -1,0 +1,97 @@
+"""What this machine can run, what of ours is exposed, and the fix for what is missing. Looks only; changes nothing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import sync_playwright
+
+from pipeline.apps import list_apps
+from pipeline.envs.browser import find_chromium
+from pipeline.errors import RunError
+
+_LEAST_FREE_GB = 2.0
+_LOOPBACK = ("127.", "::1", "::ffff:127.")
+_OURS = ("ray::", "raylet", "gcs_server", "pathproof")
+
+
+class Finding(NamedTuple):
+    """One thing looked at; `needed` when the default run does not work without it."""
+
+    what: str
+    good: bool
+    needed: bool
+    detail: str
+
+
+def examine() -> list[Finding]:
+    """Everything worth knowing about this machine."""
+    return [*_programs(), *_applications(), _room(), _exposure()]
+
+
+def chromium() -> Path:
+    """The browser that runs here: the system's, else Playwright's own download; raises RunError naming the fix."""
+    try:
+        return find_chromium()
+    except RunError:
+        return find_chromium(_downloaded())
+
+
+def _programs() -> Iterator[Finding]:
+    yield Finding("python", True, True, platform.python_version())
+    yield Finding("ray", True, True, importlib.metadata.version("ray"))
+    try:
+        yield Finding("chromium", True, True, str(chromium()))
+    except RunError as error:
+        yield Finding("chromium", False, True, str(error))
+
+
+def _applications() -> Iterator[Finding]:
+    for app in list_apps():
+        fix = "installed" if app.installed else "installed when first used, or by `make setup`"
+        yield Finding(app.app_id, app.installed, False, f"{app.version} {fix}")
+
+
+def _room() -> Finding:
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    detail = f"{free:.1f} GB free here, {psutil.virtual_memory().available / 1e9:.1f} GB of memory available"
+    return Finding("room", free >= _LEAST_FREE_GB, True, detail)
+
+
+def _exposure() -> Finding:
+    """Whether a process that belongs to a run listens beyond this machine."""
+    open_ = sorted({f"{name} on {address}:{port}" for name, address, port in _listening()})
+    if not open_:
+        return Finding("exposed", True, True, "nothing of ours listens beyond loopback")
+    return Finding("exposed", False, False, "beyond loopback: " + ", ".join(open_))
+
+
+def _listening() -> Iterator[tuple[str, str, int]]:
+    for process in psutil.process_iter(["name", "uids"]):
+        name, uids = process.info["name"] or "", process.info["uids"]
+        if uids is None or uids.real != os.getuid() or not name.startswith(_OURS):
+            continue
+        try:
+            connections = process.net_connections(kind="tcp")
+        except psutil.Error:
+            continue
+        for found in connections:
+            if found.status == psutil.CONN_LISTEN and not found.laddr.ip.startswith(_LOOPBACK):
+                yield name, found.laddr.ip, found.laddr.port
+
+
+def _downloaded() -> str:
+    """Where Playwright keeps its own browser, whether it is there or not."""
+    try:
+        with sync_playwright() as playwright:
+            return playwright.chromium.executable_path
+    except PlaywrightError:
+        return ""
