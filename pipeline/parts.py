@@ -45,16 +45,16 @@ def size_of(row: Model) -> int:
 
 def write_part(folder: Path, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
     """Write rows as a new part and read its footer back; leaves no file behind when anything fails."""
-    home = folder / table
-    home.mkdir(parents=True, exist_ok=True)
-    path = home / str(name)
+    path = folder / table / str(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    raw = path.open("xb")
     whole = False
     try:
-        with path.open("xb") as raw:
+        with raw:
             file = _HashingFile(raw)
             _write_rows(file, table, rows, run_id)
             os.fsync(raw.fileno())
-        sync_folder(home)
+        sync_folder(path.parent)
         _read_back(path, len(rows), file.size)
         whole = True
     finally:

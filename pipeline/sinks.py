@@ -188,6 +188,8 @@ class Committer:
 
     def assign(self, attempts: Sequence[Assigned]) -> None:
         """Note that these attempts are about to begin."""
+        if not attempts:
+            return
         self._append(attempts)
         self._in_flight.update(attempt.attempt_id for attempt in attempts)
 

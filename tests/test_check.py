@@ -1,0 +1,331 @@
+"""Each kind of flaw in a folder is found and named, alone, and leftovers are told apart from errors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import manifest
+from pipeline.actions import Model
+from pipeline.check import REFERENCES, check
+from pipeline.dataset import Dataset
+from pipeline.errors import ConfigError
+from pipeline.manifest import PartRef
+from pipeline.query import sound_parts
+from pipeline.schema import SCHEMA_VERSION, TABLES
+from pipeline.sinks import Committer
+from tests.datasets import RUN, attempt, begin, collected, judging, put, verdict
+
+
+def findings(folder: Path) -> list[tuple[str, str, str]]:
+    return [(one.severity, one.kind, one.path) for one in check(folder)]
+
+
+def part_of(folder: Path, table: str) -> PartRef:
+    """The newest part of a table that has rows."""
+    return [part for part in Dataset(folder).parts(table) if part.rows][-1]
+
+
+def relisted(folder: Path, part: PartRef, **changes: object) -> None:
+    """List the part as it is on disk now, with changes; the manifest is otherwise left alone."""
+    data = (folder / part.path).read_bytes()
+    found = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), **changes}
+    for name in manifest.object_names(folder):
+        lines = [
+            line.model_copy(update=found) if isinstance(line, PartRef) and line.path == part.path else line
+            for line in manifest.read_object(folder, name)
+        ]
+        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+
+
+def rewritten(folder: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> PartRef:
+    """A part written anew by another program, with its listing put right."""
+    part = part_of(folder, table)
+    pq.write_table(change(pq.read_table(folder / part.path, partitioning=None)), folder / part.path)
+    relisted(folder, part)
+    return part
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return collected(tmp_path, [attempt("t1"), attempt("t2")], [judging(), verdict("t1-1"), verdict("t2-1", "fail")])
+
+
+def test_whole_folder_has_no_findings(folder: Path) -> None:
+    assert check(folder) == []
+
+
+def test_folder_that_is_no_dataset_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not a dataset folder"):
+        check(tmp_path)
+
+
+def test_missing_part(folder: Path) -> None:
+    part = part_of(folder, "steps")
+    (folder / part.path).unlink()
+
+    assert findings(folder) == [("error", "missing_part", part.path)]
+
+
+def test_empty_file(folder: Path) -> None:
+    part = part_of(folder, "steps")
+    (folder / part.path).write_bytes(b"")
+
+    assert findings(folder) == [("error", "empty_file", part.path)]
+
+
+def test_half_file(folder: Path) -> None:
+    part = part_of(folder, "frames")
+    path = folder / part.path
+    path.write_bytes(path.read_bytes()[: part.bytes // 2])
+
+    assert findings(folder) == [("error", "half_file", part.path)]
+
+
+@pytest.mark.parametrize("table", ["steps", "frames", "trees", "attempts"])
+def test_flipped_bit(folder: Path, table: str) -> None:
+    part = part_of(folder, table)
+    path = folder / part.path
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+
+    assert findings(folder) == [("error", "wrong_hash", part.path)]
+
+
+def test_wrong_size(folder: Path) -> None:
+    part = part_of(folder, "verdicts")
+    path = folder / part.path
+    table = pq.read_table(path, partitioning=None)
+    pq.write_table(table, path, compression="none")
+
+    assert findings(folder) == [("error", "wrong_size", part.path)]
+
+
+def test_wrong_row_count(folder: Path) -> None:
+    part = part_of(folder, "verdicts")
+    relisted(folder, part, rows=part.rows + 1)
+
+    assert findings(folder) == [("error", "wrong_rows", part.path)]
+
+
+def naive(table: pa.Table) -> pa.Table:
+    index = table.column_names.index("judged_at")
+    times = table.column("judged_at").cast(pa.timestamp("us"))
+    return table.set_column(index, pa.field("judged_at", pa.timestamp("us"), nullable=False), times)
+
+
+def test_naive_timestamp(folder: Path) -> None:
+    part = rewritten(folder, "passes", naive)
+
+    assert findings(folder) == [("error", "naive_timestamp", part.path)]
+
+
+def null_typed(table: pa.Table) -> pa.Table:
+    index = table.column_names.index("failure_category")
+    return table.set_column(index, pa.field("failure_category", pa.null()), pa.nulls(len(table)))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (null_typed, "column failure_category is null"),
+        (lambda table: table.drop_columns(["share"]), "column share is missing"),
+        (lambda table: table.append_column("extra", pa.nulls(len(table), pa.string())), "column extra is not declared"),
+        (lambda table: table.select(table.column_names[::-1]), "another order"),
+    ],
+    ids=["null type", "missing", "undeclared", "order"],
+)
+def test_schema_drift(folder: Path, change: Callable[[pa.Table], pa.Table], says: str) -> None:
+    part = rewritten(folder, "verdicts", change)
+
+    assert findings(folder) == [("error", "schema_drift", part.path)]
+    assert says in check(folder)[0].detail
+    assert part.path not in {sound.path for sound in sound_parts(folder)}
+
+
+def test_part_of_a_newer_version(folder: Path) -> None:
+    part = part_of(folder, "verdicts")
+    relisted(folder, part, schema_version=SCHEMA_VERSION + 1)
+
+    assert findings(folder) == [("error", "unknown_schema_version", part.path)]
+
+
+def test_part_of_an_unknown_table(folder: Path) -> None:
+    part = part_of(folder, "verdicts")
+    relisted(folder, part, table="opinions")
+
+    kinds = {kind for _, kind, _ in findings(folder)}
+    assert "unknown_table" in kinds
+
+
+def test_unlisted_part_of_a_finished_run(folder: Path) -> None:
+    (folder / "steps" / "part-1-w7-0.parquet").write_bytes(b"PAR1")
+
+    assert findings(folder) == [("error", "unlisted_part", "steps/part-1-w7-0.parquet")]
+
+
+def test_unlisted_part_of_an_older_epoch_is_a_leftover(folder: Path) -> None:
+    Committer.claim(folder, RUN, {}).finish()
+    (folder / "steps" / "part-1-w7-0.parquet").write_bytes(b"PAR1")
+
+    assert findings(folder) == [("leftover", "unlisted_part", "steps/part-1-w7-0.parquet")]
+
+
+def test_unlisted_part_of_an_unfinished_run_is_a_leftover(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "steps" / "part-1-w7-0.parquet").write_bytes(b"PAR1")
+
+    assert findings(tmp_path) == [("leftover", "unlisted_part", "steps/part-1-w7-0.parquet")]
+
+
+@pytest.mark.parametrize("name", [".part-1-w0-0.parquet", "part-1-w0-0.parquet.tmp", "notes.txt"])
+def test_stray_file_among_parts(folder: Path, name: str) -> None:
+    (folder / "steps" / name).write_bytes(b"")
+
+    assert findings(folder) == [("error", "stray_file", f"steps/{name}")]
+
+
+def test_interrupted_write_beside_the_manifest_is_a_leftover(folder: Path) -> None:
+    (folder / "manifest" / "1-9.jsonl.0f.tmp").write_bytes(b"{")
+
+    assert findings(folder) == [("leftover", "stray_file", "manifest/1-9.jsonl.0f.tmp")]
+
+
+def test_damaged_manifest_object_is_the_one_error(folder: Path) -> None:
+    name = manifest.object_names(folder)[-1]
+    (folder / name.path).write_text('{"kind": "part", "table": "steps"')
+
+    errors = [one for one in findings(folder) if one[0] == "error"]
+    assert errors == [("error", "unreadable_manifest", name.path)]
+
+
+def test_listed_path_may_not_leave_the_folder(folder: Path) -> None:
+    name = manifest.object_names(folder)[-1]
+    line = part_of(folder, "verdicts").model_copy(update={"path": "../../etc/passwd"})
+    (folder / name.path).write_text(f"{line.model_dump_json()}\n")
+
+    assert ("error", "unreadable_manifest", name.path) in findings(folder)
+
+
+def test_missing_manifest_object(folder: Path) -> None:
+    name = manifest.object_names(folder)[1]
+    (folder / name.path).unlink()
+
+    errors = [one for one in findings(folder) if one[0] == "error"]
+    assert errors == [("error", "missing_manifest", name.path)]
+
+
+def test_last_manifest_object_is_missed_once_a_later_epoch_has_sealed_it(folder: Path) -> None:
+    name = manifest.object_names(folder)[-1]
+    Committer.claim(folder, RUN, {}).finish()
+    (folder / name.path).unlink()
+
+    assert ("error", "missing_manifest", name.path) in findings(folder)
+
+
+def test_damaged_and_missing_epochs(folder: Path) -> None:
+    Committer.claim(folder, RUN, {}).finish()
+    (folder / "epochs" / "1.json").unlink()
+    (folder / "epochs" / "2.json").write_text("{")
+
+    errors = [one for one in findings(folder) if one[0] == "error"]
+    assert errors == [
+        ("error", "missing_manifest", "epochs/1.json"),
+        ("error", "unreadable_manifest", "epochs/2.json"),
+    ]
+
+
+def test_damaged_run_file(folder: Path) -> None:
+    (folder / "run.json").write_text("{")
+
+    assert findings(folder) == [("error", "unreadable_manifest", "run.json")]
+
+
+def test_replaced_parts_are_leftovers(tmp_path: Path) -> None:
+    committer = begin(tmp_path)
+    put(committer, tmp_path, [attempt("t1")])
+    part = part_of(tmp_path, "probe_reads")
+    other = next(one for one in Dataset(tmp_path).parts("probe_reads") if not one.rows)
+    committer._list([part.model_copy(update={"replaces": [other.path]})])
+
+    assert findings(tmp_path) == [("leftover", "replaced_part", other.path)]
+
+
+def test_table_without_a_part(folder: Path) -> None:
+    part = part_of(folder, "passes")
+    empty = next(one for one in Dataset(folder).parts("passes") if not one.rows)
+    (folder / empty.path).unlink()
+    relisted_without(folder, {empty.path, part.path})
+    (folder / part.path).unlink()
+
+    kinds = {(kind, path) for _, kind, path in findings(folder)}
+    assert ("table_without_part", "passes") in kinds
+
+
+def relisted_without(folder: Path, paths: set[str]) -> None:
+    for name in manifest.object_names(folder):
+        lines = [line for line in manifest.read_object(folder, name) if getattr(line, "path", "") not in paths]
+        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+
+
+def test_claim_that_published_nothing_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "manifest").mkdir()
+    (tmp_path / "epochs").mkdir()
+
+    assert findings(tmp_path) == [("error", "unreadable_manifest", "run.json")]
+
+
+# --- references between tables ---------------------------------------------------------------------------------------
+
+
+def dangling(folder: Path) -> list[tuple[str, str]]:
+    return [(one.path, one.detail.partition(":")[0]) for one in check(folder) if one.kind == "dangling_id"]
+
+
+def test_references_are_sorted_and_name_real_columns() -> None:
+    assert list(REFERENCES) == sorted(REFERENCES)
+    for reference in REFERENCES:
+        column = reference.column.removeprefix("unnest(").removesuffix(")")
+        assert column in TABLES[reference.table].model_fields
+        assert reference.key in TABLES[reference.home].model_fields
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        (verdict("gone-1"), ("verdicts", "attempt_id")),
+        (verdict("t1-1", pass_id="gone"), ("verdicts", "pass_id")),
+        (attempt("gone").steps[0], ("steps", "attempt_id")),
+        (attempt("gone").observations[0], ("observations", "attempt_id")),
+        (attempt("gone").events[0], ("events", "attempt_id")),
+        (attempt("gone").trajectory, ("trajectories", "attempt_id")),
+        (attempt("t1").trajectory.model_copy(update={"task_id": "gone"}), ("trajectories", "task_id")),
+        (attempt("t1").observations[0].model_copy(update={"frame_sha256": "gone"}), ("observations", "frame_sha256")),
+        (attempt("t1").observations[0].model_copy(update={"tree_sha256": "gone"}), ("observations", "tree_sha256")),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
+)
+def test_dangling_id(tmp_path: Path, row: Model, found: tuple[str, str]) -> None:
+    folder = collected(tmp_path, [attempt("t1")], [judging(), row])
+
+    assert dangling(folder) == [found]
+    assert "gone" in next(one.detail for one in check(folder))
+
+
+def test_late_report_may_precede_its_attempt(tmp_path: Path) -> None:
+    event = attempt("gone").events[0].model_copy(update={"kind": "late_commit"})
+
+    assert check(collected(tmp_path, [], [event])) == []
+
+
+def test_rows_behind_a_flawed_part_are_not_called_dangling(folder: Path) -> None:
+    part = part_of(folder, "attempts")
+    (folder / part.path).unlink()
+
+    assert findings(folder) == [("error", "missing_part", part.path)]
