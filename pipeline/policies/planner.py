@@ -59,7 +59,7 @@ class PlannerPolicy:
         if mistake.stands:
             script.take(move)
         elif isinstance(mistake.action, Pointed):
-            script.refocus()
+            script.disturbed()
         if mistake.kind == "wrong_target" and not mistake.stands:
             self._astray += 1
         return decision_of(mistake.action, mistake.thought, turn.observation, mistake.kind)

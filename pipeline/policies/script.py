@@ -111,11 +111,13 @@ class Script:
         self._before, self._progress = self._progress, move.after
         self._params.extend(move.learnt)
 
-    def refocus(self) -> None:
-        """The focus may be elsewhere now: begin again with the click that gave it, if the next step needs it.
+    def disturbed(self) -> None:
+        """Something else was done: what was scrolled to may be gone again, and so may the focus.
 
-        What was already typed is not typed again.
+        If the next step needs the focus, begin again with the click that gave it. What was already typed is not typed
+        again.
         """
+        self._progress = self._progress._replace(sought=None)
         at, field_at = self._progress.at, self._progress.field_at
         step = self._plan[at].step
         if field_at is not None and step.action in _AT_FOCUS and (field_at == at or not _names_target(step)):
@@ -128,7 +130,7 @@ class Script:
         if failed and self._before is not None and self._repeats < _MAX_REPEATS:
             self._repeats += 1
             self._progress = self._before
-            self.refocus()
+            self.disturbed()
         self._before = None
 
     def _planned(self, index: int) -> Planned:
