@@ -80,28 +80,43 @@ def test_what_has_no_area_cannot_be_found() -> None:
 @given(left=st.integers(-300, 900), top=st.integers(-300, 900), width=st.integers(1, 400), height=st.integers(1, 400))
 def test_what_shows_lies_inside_the_picture_and_the_box(left: int, top: int, width: int, height: int) -> None:
     whole = box(left, top, width, height)
-    part = shown(whole, 640, 400)
+    part = shown(node("link", "a", whole), 640, 400)
     if part is not None:
         assert whole.contains(part.centre)
         assert Box(left=0, top=0, right=640, bottom=400).contains(part.centre)
 
 
 def test_a_sliver_is_not_enough_to_aim_at() -> None:
-    assert shown(box(0, 395, 80, 20), 640, 400) is None
-    assert shown(box(0, 396, 80, 4), 640, 400) is not None, "small, but all of it shows"
+    assert shown(node("link", "a", box(0, 395, 80, 20)), 640, 400) is None
+    assert shown(node("link", "a", box(0, 396, 80, 4)), 640, 400) is not None, "small, but all of it shows"
+
+
+def test_what_a_part_of_the_page_clips_does_not_show() -> None:
+    clipped = Node(role="link", name="a", box=box(10, 10), states=["offscreen"])
+    assert shown(clipped, 640, 400) is None
 
 
 @pytest.mark.parametrize(
-    ("at", "direction", "pixel"),
-    [
-        (box(100, 900), "down", Pixel(x=140, y=200)),
-        (box(100, -50), "up", Pixel(x=140, y=200)),
-        (box(700, 100), "right", Pixel(x=320, y=110)),
-        (box(-200, 100), "left", Pixel(x=320, y=110)),
-    ],
+    ("at", "direction"),
+    [(box(100, 900), "down"), (box(100, -50), "up"), (box(700, 190), "right"), (box(-200, 190), "left")],
 )
-def test_way_to_what_lies_outside(at: Box, direction: str, pixel: Pixel) -> None:
-    assert way_to(at, 640, 400) == (direction, pixel)
+def test_way_to_what_lies_outside(at: Box, direction: str) -> None:
+    nodes = [node("RootWebArea", "", box(0, 0, 640, 400)), node("cell", "beside", box(300, 190)), node("link", "x", at)]
+    assert way_to(nodes, 2, 640, 400) == (direction, nodes[1].box.centre if nodes[1].box else None)
+
+
+def test_way_to_something_in_a_part_of_its_own_leads_over_that_part() -> None:
+    nodes = [
+        node("link", "Menu", box(0, 0)),
+        node("listitem", "row 1", box(400, 100)),
+        Node(role="listitem", name="row 9", box=box(400, 300), states=["offscreen"]),
+        node("button", "Save", box(0, 380)),
+    ]
+    assert way_to(nodes, 2, 640, 400) == ("down", Pixel(x=440, y=110))
+
+
+def test_way_without_any_neighbour_leads_over_the_middle() -> None:
+    assert way_to([node("link", "x", box(0, 900))], 0, 640, 400) == ("down", Pixel(x=320, y=200))
 
 
 def test_options_follow_their_drop_down() -> None:

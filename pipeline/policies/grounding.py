@@ -32,6 +32,9 @@ INTERACTIVE = frozenset(
 )
 """Roles a person would click."""
 
+OFFSCREEN = "offscreen"
+"""The state of a node that does not show although its box may lie in the picture: a part of the page clips it."""
+
 _INSIDE_SELECT = frozenset({"MenuListPopup", "StaticText", "generic", "group", "listbox", "none", "presentation"})
 _ENOUGH = 8
 """Pixels of an element that must show on each axis (or all of it, when it is smaller) before it is aimed at."""
@@ -52,21 +55,41 @@ def find(nodes: Sequence[Node], step: ProcedureStep) -> int | None:
     return candidates[step.nth]
 
 
-def shown(box: Box, width: int, height: int) -> Box | None:
-    """The part of a box that shows in a picture of this size; nothing when too little of it does."""
+def shown(node: Node, width: int, height: int) -> Box | None:
+    """The part of a node that shows in a picture of this size; nothing when too little of it does."""
+    box = node.box
+    if box is None or OFFSCREEN in node.states:
+        return None
     left, top, right, bottom = max(box.left, 0), max(box.top, 0), min(box.right, width), min(box.bottom, height)
     if right - left < min(_ENOUGH, box.right - box.left) or bottom - top < min(_ENOUGH, box.bottom - box.top):
         return None
     return Box(left=left, top=top, right=right, bottom=bottom) if right > left and bottom > top else None
 
 
-def way_to(box: Box, width: int, height: int) -> tuple[str, Pixel]:
-    """The direction to scroll so that a box comes into the picture, and a pixel in the same column or row."""
-    x = min(max(box.centre.x, 0), width - 1)
-    y = min(max(box.centre.y, 0), height - 1)
-    if box.bottom > height or box.top < 0:
-        return ("down" if box.bottom > height else "up"), Pixel(x=x, y=height // 2)
-    return ("right" if box.right > width else "left"), Pixel(x=width // 2, y=y)
+def way_to(nodes: Sequence[Node], place: int, width: int, height: int) -> tuple[str, Pixel]:
+    """The direction to scroll so that a node comes into the picture, and where.
+
+    That is over its visible neighbour in reading order, which shares its scrolled area, be that the page or a part.
+    """
+    wanted = nodes[place].box or Box(left=0, top=height, right=width, bottom=height)
+    for node in [*reversed(nodes[:place]), *nodes[place + 1 :]]:
+        box = shown(node, width, height)
+        direction = _direction(box, wanted) if box else None
+        if box is not None and direction is not None:
+            return direction, box.centre
+    picture = Box(left=0, top=0, right=width, bottom=height)
+    return _direction(picture, wanted) or "down", picture.centre
+
+
+def _direction(here: Box, there: Box) -> str | None:
+    """Where one box lies from another; nothing when they overlap."""
+    if there.top >= here.bottom:
+        return "down"
+    if there.bottom <= here.top:
+        return "up"
+    if there.left >= here.right:
+        return "right"
+    return "left" if there.right <= here.left else None
 
 
 def options_of(nodes: Sequence[Node], select: int) -> list[Node]:

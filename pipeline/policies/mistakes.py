@@ -134,7 +134,7 @@ def _visible(seen: Observation) -> list[tuple[Node, Point]]:
     if frame is None or tree is None:
         return []
     size = frame.width, frame.height
-    boxes = [(node, shown(node.box, *size)) for node in tree.nodes if node.box is not None]
+    boxes = [(node, shown(node, *size)) for node in tree.nodes]
     return [(node, canonical_point(box.centre, *size)) for node, box in boxes if box is not None]
 
 

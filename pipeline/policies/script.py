@@ -158,9 +158,9 @@ class Script:
                 return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
             target = nodes[place]
             progress = progress._replace(field_at=progress.at)
-            visible = shown(target.box, frame.width, frame.height) if target.box else None
+            visible = shown(target, frame.width, frame.height)
             if visible is None:
-                return self._scroll(planned, progress, target, frame)
+                return self._scroll(planned, progress, place, frame, nodes)
             if step.action not in _WITH_FIELD or not progress.clicked:
                 return self._at(planned, progress, target, visible.centre, frame)
         return self._unaimed(planned, progress, frame, nodes)
@@ -193,15 +193,17 @@ class Script:
         action = action_of(step, point=middle.model_dump())
         return Move(action, thought(self._language, action, aim, planned.purpose), after, node if aim else None)
 
-    def _scroll(self, planned: Planned, progress: Progress, target: Node, frame: Frame) -> Move | Missing:
-        box = target.box
-        if box is None or progress.scrolls >= _MAX_SCROLLS or progress.sought == box:
+    def _scroll(
+        self, planned: Planned, progress: Progress, place: int, frame: Frame, nodes: list[Node]
+    ) -> Move | Missing:
+        target = nodes[place]
+        if progress.scrolls >= _MAX_SCROLLS or progress.sought == target.box:
             return Missing(planned, f"{target.role} {target.name!r} cannot be scrolled to")
-        direction, pixel = way_to(box, frame.width, frame.height)
+        direction, pixel = way_to(nodes, place, frame.width, frame.height)
         point = canonical_point(pixel, frame.width, frame.height)
         action = Scroll.model_validate({"point": point, "direction": direction})
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
-        after = progress._replace(scrolls=progress.scrolls + 1, sought=box)
+        after = progress._replace(scrolls=progress.scrolls + 1, sought=target.box)
         return Move(action, words, after, target, preparing=True)
 
     def _absent(self, planned: Planned, progress: Progress, detail: str) -> Move | Missing:
