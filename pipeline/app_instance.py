@@ -170,41 +170,39 @@ class Instance:
 
     async def _until_ready(self, port: int) -> None:
         deadline = time.monotonic() + self.entry.ready.seconds
-        said = "it never answered"
+        seen: str | None = "it never listened"
         while time.monotonic() < deadline:
-            ended = not self.alive
-            ready, said = await self._asked(said)
-            if ended and (ready or _is_taken(port)):
-                raise _PortTakenError
-            if ended:
-                raise self._not_ready("it ended at once")
-            if ready:
-                self._check_listener(port)
-                return
+            taken = _is_taken(port)
+            if not self.alive:
+                raise _PortTakenError if taken else self._not_ready("it ended at once")
+            # Whoever listens there may be a stranger: nobody is asked anything until it is our own program.
+            if taken and self._listens(port):
+                seen = await self._asked()
+                if seen is None:
+                    return
             await asyncio.sleep(_POLL_SECONDS)
-        raise self._not_ready(f"after {self.entry.ready.seconds:.0f} s {said}")
+        raise self._not_ready(f"after {self.entry.ready.seconds:.0f} s {seen}")
 
-    async def _asked(self, said: str) -> tuple[bool, str]:
-        """Whether the readiness page is there, and what was seen instead."""
+    async def _asked(self) -> str | None:
+        """What was seen instead of the page that shows readiness; None when it is there."""
         ready = self.entry.ready
         assert self._client is not None
         try:
             response = await self._client.get(ready.path)
-        except httpx.HTTPError:
-            return False, said
+        except httpx.HTTPError as error:
+            return f"it did not answer: {type(error).__name__}"
         if response.status_code != ready.status:
-            return False, f"it answered {response.status_code} to {ready.path}"
-        return ready.contains in response.text, f"'{ready.contains}' was not in {ready.path}"
+            return f"it answered {response.status_code} to {ready.path}"
+        return None if ready.contains in response.text else f"'{ready.contains}' was not in {ready.path}"
 
-    def _check_listener(self, port: int) -> None:
-        """It must be our program that answered, and it must not be reachable from outside."""
+    def _listens(self, port: int) -> bool:
+        """Whether our program has the port; raises SetupError when it can be reached from outside."""
         assert self._process is not None
         addresses = _listening(self._process.pid)
-        if port not in {number for _, number in addresses}:
-            raise _PortTakenError
         outside = [f"{host}:{number}" for host, number in addresses if host not in (_HOST, "::1")]
         if outside:
             raise SetupError("not_loopback", f"{self.entry.app_id} listens beyond loopback: {', '.join(outside)}")
+        return port in {number for _, number in addresses}
 
     def _not_ready(self, why: str) -> SetupError:
         return SetupError(

@@ -1,0 +1,114 @@
+"""The shipped applications for real: started, read, changed, reset; and what a person runs in the foreground."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pipeline.app_install import place_of, template_checksum
+from pipeline.apps import Instance, app_names, down, install, list_apps, load_app, main, reset
+from pipeline.errors import ConfigError
+from pipeline.reaper import Scratch
+from pipeline.tasks import SetupOperation
+
+TEMPLATES = {
+    "fava": "29cca1c1b132dc3d8a4c7e4c",
+    "ihatemoney": "524e6fa52cbef0ab4efb6fba",
+    "sqlite-web": "74d8c42a0b0c1ae206279e8b",
+    "trac": "67418255c9c532c670b6f292",
+}
+"""Checksums of the states the applications begin with: the same on every day and machine."""
+
+TOUCH = {
+    "fava": ("append", "ledger.beancount", '2025-07-01 note Assets:US:BofA:Checking "Card replaced"\n'),
+    "ihatemoney": ("sqlite", "budget.db", "DELETE FROM bill WHERE what = 'Tram tickets'"),
+    "sqlite-web": ("sqlite", "shop.db", "UPDATE products SET stock = 99 WHERE sku = 'TEA-001'"),
+    "trac": ("sqlite", "db/trac.db", "DELETE FROM milestone WHERE name = 'Someday'"),
+}
+CHANGED = {
+    "fava": ['ledger.beancount|2025-07-01 note Assets:US:BofA:Checking "Card replaced"', "added"],
+    "ihatemoney": ["bill/3", "removed"],
+    "sqlite-web": ["products/1", "changed"],
+    "trac": ["milestone/4", "removed"],
+}
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Scratch]:
+    """A worker's scratch folder."""
+    with Scratch("test-apps") as made:
+        yield made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("app_id", sorted(TEMPLATES))
+async def test_an_application_starts_is_changed_and_is_reset(app_id: str, scratch: Scratch) -> None:
+    instance = Instance(load_app(app_id), scratch)
+    await instance.start()
+    instance.mark()
+    kind, target, content = TOUCH[app_id]
+    change = SetupOperation.model_validate({"kind": kind, "app_id": app_id, "target": target, "content": content})
+
+    await instance.apply([change])
+    changed = instance.changes()
+    await instance.reset()
+
+    assert changed == [CHANGED[app_id]]
+    assert instance.changes() == []
+    async with httpx.AsyncClient(trust_env=False, follow_redirects=True) as client:
+        assert (await client.get(instance.base_url + instance.entry.home)).status_code == 200
+    await instance.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("app_id", sorted(TEMPLATES))
+def test_the_first_state_is_the_same_everywhere(app_id: str) -> None:
+    entry = load_app(app_id)
+    install(entry)
+    assert template_checksum(place_of(entry)) == TEMPLATES[app_id]
+
+
+def test_the_list_tells_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path))
+    assert [status.app_id for status in list_apps()] == app_names()
+    assert not any(status.installed for status in list_apps())
+
+
+def test_what_is_not_up_cannot_be_told_anything() -> None:
+    assert (down("trac"), reset("trac")) == (0, 0)
+
+
+def test_an_unknown_application_is_a_config_error() -> None:
+    for order in (down, reset):
+        with pytest.raises(ConfigError, match="unknown application 'nope'"):
+            order("nope")
+
+
+def test_the_installer_fails_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install", "nope"]) == 1
+    assert capsys.readouterr().err.startswith("error: apps: unknown application 'nope'")
+
+
+@pytest.mark.slow
+def test_an_application_in_the_foreground_is_reset_and_ended_from_outside(tmp_path: Path) -> None:
+    program = "import sys; from pipeline.apps import up; up('sqlite-web', lambda text: print(text, flush=True))"
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=own) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert "shop.db" in httpx.get(address, trust_env=False).text
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tempfile, "tempdir", str(tmp_path))
+            assert reset("sqlite-web") == 1
+            assert process.stdout.readline().strip() == address
+            assert (down("sqlite-web"), process.wait(timeout=20)) == (1, 0)
+    assert not list(tmp_path.glob("pathproof-*"))
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(address, trust_env=False)
