@@ -1,7 +1,8 @@
 """Runs one verification pass over a record: contract checks, judges, panel; rows come out.
 
-The registry of judges is here. Judges see a view of the task and a stripped copy of the record: no policy, seed, oracle,
-procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be judged again.
+The registry of judges is here. Judges see a view of the task and a stripped copy of the record: no policy, seed,
+oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be judged
+again.
 """
 
 from __future__ import annotations

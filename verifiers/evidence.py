@@ -25,8 +25,8 @@ CHOOSERS = frozenset(["combobox", "listbox"])
 _PRESSED = ("button", "link", "checkbox", "radio", "switch", "slider", "option", "tab", "treeitem", "row", "gridcell")
 CONTROLS = frozenset([*FIELDS, *CHOOSERS, *_PRESSED, "menuitem", "menuitemcheckbox", "menuitemradio"])
 """Roles that a person would click."""
-_DRAWINGS = frozenset(["img", "image", "Canvas", "canvas", "graphics-document", "Video", "PluginObject", "Iframe"])
-_THIN_TEXTS, _LARGE_SHARE = 3, 0.1
+_DRAWINGS = frozenset(["img", "image", "Canvas", "canvas", "Video", "PluginObject"])
+_THIN_TEXTS, _LARGE_SHARE = 2, 0.25
 _PICTURES_READ = 1
 _AROUND = 40
 
@@ -77,6 +77,8 @@ class Evidence(NamedTuple):
     """Steps on a control that deletes, or that confirmed it."""
     offered: list[str]
     """The options of choosers that the agent opened."""
+    blind: bool
+    """Whether a picture that was not read may show what no tree does."""
 
     def seen(self, sought: Sought, since: int = 0) -> Sighting | None:
         """The last screen from `since` on where the application displays the value in the picture."""
@@ -132,11 +134,12 @@ def evidence_of(record: Record, reader: TextReader | None = None) -> Evidence:
         screens = _read_pictures(screens, record, reader)
     entered = list(_entered(record))
     return Evidence(
-        screens=[_with_own_fields(screen, screens, entered) for screen in screens],
+        screens=[_with_own_fields(screen, entered) for screen in screens],
         entered=entered,
         sent=[step.step_index for step in record.steps if _sends(step, record, screens)],
         deleted=[step.step_index for step in record.steps if _deletes(step)],
         offered=list(_offered(record)),
+        blind=any(screen.thin for screen in screens),
     )
 
 
@@ -234,7 +237,7 @@ def _read_pictures(screens: list[Screen], record: Record, reader: TextReader) ->
         frame = record.frames.get(screen.frame_sha256 or "")
         if left and screen.thin and frame is not None:
             left -= 1
-            read[place] = screen._replace(visible=(*screen.visible, *_texts(reader.read(frame))))
+            read[place] = screen._replace(visible=(*screen.visible, *_texts(reader.read(frame))), thin=False)
     return read
 
 
@@ -283,17 +286,11 @@ def _offered(record: Record) -> Iterable[str]:
             yield from (folded(node.name) for node in options_of(nodes, chooser)) if chooser is not None else ()
 
 
-def _with_own_fields(screen: Screen, screens: Sequence[Screen], entered: Sequence[tuple[int, str]]) -> Screen:
-    """Field values count as the application's own once the page on which the agent last entered something was left."""
-    last = max((step for step, _ in entered if step < screen.look), default=None)
-    since = screens[last : screen.look + 1] if last is not None else []
-    if since and all(_page(other) == _page(screen) for other in since):
-        return screen
-    return screen._replace(visible=(*screen.visible, *screen.filled))
-
-
-def _page(screen: Screen) -> str:
-    return screen.location.split("#")[0]
+def _with_own_fields(screen: Screen, entered: Sequence[tuple[int, str]]) -> Screen:
+    """Field values count as the application's own unless they hold what the agent entered."""
+    typed = [folded(text) for _, text in entered if text.strip()]
+    own = (value for value in screen.filled if not any(text in value for text in typed))
+    return screen._replace(visible=(*screen.visible, *own))
 
 
 def _sends(step: Step, record: Record, screens: Sequence[Screen]) -> bool:

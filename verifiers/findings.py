@@ -17,6 +17,9 @@ from verifiers.keypoints import Sought, ValueKind, keypoints_of, unquoted
 from verifiers.normalise import days_of, folded, number_of, text_of
 from verifiers.wordlists import FUNCTIONS
 
+_ON_NO_SCREEN = "on no screen"
+_NEVER_ENTERED = "never entered and on no screen"
+
 
 class Finding(NamedTuple):
     """The state of one keypoint and what shows it."""
@@ -30,7 +33,7 @@ class Finding(NamedTuple):
 
 def findings_of(view: JudgeView, evidence: Evidence, answer: str | None) -> list[Finding]:
     """What the evidence says of every keypoint; `answer` is only looked for, giving it proves nothing."""
-    return [_finding(sought, evidence, answer) for sought in keypoints_of(view)]
+    return [_seeing(_finding(sought, evidence, answer), evidence) for sought in keypoints_of(view)]
 
 
 def missing_of(view: JudgeView, evidence: Evidence) -> list[str]:
@@ -39,6 +42,8 @@ def missing_of(view: JudgeView, evidence: Evidence) -> list[str]:
     A choice is taken to be one word; a longer new value is more likely a text to be typed.
     """
     wanted = [sought for sought in keypoints_of(view) if sought.kind == "text"]
+    if evidence.blind:
+        return []
     named = [sought for sought in wanted if sought.wanted in ("seen", "gone") and evidence.first_seen(sought) is None]
     choices = [sought for sought in wanted if sought.wanted == "shown" and evidence.offered]
     return [
@@ -64,6 +69,13 @@ def value_of(answer: str, sought: Sought) -> Sought:
     return sought._replace(value=text_of(answer) or answer, kind=kind)
 
 
+def _seeing(found: Finding, evidence: Evidence) -> Finding:
+    """What was looked for in vain is not unmet where a picture was left unread."""
+    if found.state == "unmet" and evidence.blind and found.reason in (_ON_NO_SCREEN, _NEVER_ENTERED):
+        return found._replace(state="unclear", reason=f"{found.reason} that could be read")
+    return found
+
+
 def _finding(sought: Sought, evidence: Evidence, answer: str | None) -> Finding:
     match sought.wanted:
         case "shown":
@@ -85,7 +97,7 @@ def _shown(sought: Sought, evidence: Evidence) -> Finding:
     if sighting is not None:
         return Finding(sought, "met", f"shown after step {sent}: “{sighting.quote}”", *sighting[:2])
     if not evidence.anywhere(sought) and sought.kind == "text":
-        return _at_end(sought, "unmet", "never entered and on no screen", evidence)
+        return _at_end(sought, "unmet", _NEVER_ENTERED, evidence)
     if sent is None and entry is not None and evidence.seen(sought, since=entry + 1) is None:
         return _at_end(sought, "unmet", f"entered in step {entry} and never sent", evidence)
     return _at_end(sought, "unclear", "entered, but no later screen displays it", evidence)
@@ -110,7 +122,7 @@ def _seen(sought: Sought, evidence: Evidence) -> Finding:
         return Finding(sought, "met", f"“{sighting.quote}”", *sighting[:2])
     if evidence.anywhere(sought) or sought.kind != "text":
         return _at_end(sought, "unclear", "not displayed within a picture", evidence)
-    return _at_end(sought, "unmet", "on no screen", evidence)
+    return _at_end(sought, "unmet", _ON_NO_SCREEN, evidence)
 
 
 def _changed(sought: Sought, evidence: Evidence) -> Finding:

@@ -15,10 +15,13 @@ from pipeline.protocols import JudgeView
 from verifiers.normalise import days_of, folded
 from verifiers.wordlists import (
     AFTER_OLD_ZH,
+    ASKING,
     BEFORE_NEW,
     BEFORE_NEW_ZH,
     BEFORE_OLD,
     CHANGING,
+    MAYBE_NEW_ZH,
+    SWITCHING,
     VERBS,
     Verb,
 )
@@ -48,11 +51,13 @@ class _Value(NamedTuple):
 
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|「([^」]+)」|『([^』]+)』|‘([^’]{2,})’|`([^`]+)`|《([^》]+)》")
 _DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日")
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,:/-])\d+(?:[.,]\d+)*(?![A-Za-z0-9_:/-]|[.,]\d)")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,:/(（-])\d+(?:[.,]\d+)*(?![A-Za-z0-9_:/-]|[.,]\d)")
 _CLAUSE = re.compile(
-    r"[.;!?。；！？]\s*|[,，、]\s*(?:and\s+)?(?:then|after that|afterwards|finally|然后|再|接着|最后|并且?|同时)\s*"
+    r"[(（]\d{1,2}[)）]\s*|\.(?=\s|$)\s*|[;!?。；！？]\s*"
+    r"|[,，、]\s*(?:and\s+)?(?:then|after that|afterwards|finally|然后|再|接着|最后|并且?|同时)\s*"
     r"|\b(?:and\s+then|then)\b|然后|接着|并且|并(?=[把将在给为])"
 )
+_FEW_WORDS = re.compile(r"[a-z-]+(?:\s[a-z-]+){0,3}")
 _TEXTS = {
     "en": {
         "shown": "After the change was sent, the application shows “{value}”.",
@@ -80,7 +85,7 @@ def keypoints_of(view: JudgeView) -> list[Sought]:
         if verb is None:
             continue
         previous = verb
-        wanted = [_sought(clause, value, verb, view.language) for value in values]
+        wanted = [_sought(clause, value, _verb_at(clause, value, verb), view.language) for value in values]
         found += wanted
         if verb in CHANGING and not any(sought.wanted in ("shown", "gone") for sought in wanted):
             found.append(_made("changed", "", "none", verb, view.language))
@@ -144,8 +149,9 @@ def _first(match: re.Match[str]) -> str:
 
 def _verb(clause: str) -> Verb | None:
     """The verb of a clause: asking wins over changing, changing over looking; of two changes the first stands."""
-    text = clause.casefold()
-    if VERBS["answer"].within(text) and not _imperative(text):
+    text = folded(clause)
+    asks = ASKING.begins(text) or VERBS["answer"].within(text)
+    if asks and not any(VERBS[verb].begins(text.removeprefix("请").strip()) for verb in CHANGING):
         return "answer"
     places = {verb: words.places(text)[0] for verb, words in VERBS.items() if words.within(text)}
     changes = {verb: place for verb, place in places.items() if verb in CHANGING}
@@ -153,9 +159,15 @@ def _verb(clause: str) -> Verb | None:
     return min(chosen.items(), key=lambda pair: pair[1])[0] if chosen else None
 
 
-def _imperative(text: str) -> bool:
-    """Whether a clause begins by asking for a change, so that a later question word is part of its object."""
-    return any(VERBS[verb].begins(text.lstrip(" ，,请")) for verb in CHANGING)
+def _verb_at(clause: str, value: _Value, verb: Verb) -> Verb:
+    """The verb that governs a value: the last one before it that takes over, or looking before any change."""
+    before = folded(clause[: value.start])
+    taking = SWITCHING.places(before)
+    if taking:
+        rest = before[taking[-1] :]
+        return next((kind for kind in CHANGING if VERBS[kind].begins(rest)), verb)
+    changes = any(VERBS[kind].within(before) for kind in CHANGING)
+    return "find" if not changes and VERBS["find"].within(before) and verb in CHANGING else verb
 
 
 def _sought(clause: str, value: _Value, verb: Verb, language: str) -> Sought:
@@ -165,13 +177,13 @@ def _sought(clause: str, value: _Value, verb: Verb, language: str) -> Sought:
 def _wanted(clause: str, value: _Value, verb: Verb) -> Wanted:
     if verb not in CHANGING:
         return "seen"
-    before = folded(clause[: value.start].replace("\x00", " "))
-    after = folded(clause[value.end :].replace("\x00", " "))
+    before, after = folded(clause[: value.start]), folded(clause[value.end :])
     if verb == "delete":
-        return "seen" if value.kind != "text" or _is_place(before, after) else "gone"
+        named = MAYBE_NEW_ZH.ends(before) or not _is_place(before, after)
+        return "gone" if value.kind == "text" and named else "seen"
     if BEFORE_NEW.ends(before) and not (verb == "create" and re.search(r"(?<![a-z])to$", before)):
         return "shown"
-    if BEFORE_NEW_ZH.ends(before) and not AFTER_OLD_ZH.begins(after):
+    if BEFORE_NEW_ZH.ends(before) or (MAYBE_NEW_ZH.ends(before) and not AFTER_OLD_ZH.begins(after)):
         return "shown"
     if verb == "create" and value.kind == "text" and not _is_place(before, after):
         return "shown"
@@ -179,9 +191,10 @@ def _wanted(clause: str, value: _Value, verb: Verb) -> Wanted:
 
 
 def _is_place(before: str, after: str) -> bool:
-    """Whether a value says where, not what."""
-    near = re.sub(r"\s(the|a|an|my|our|this)?\s?[a-z]*$", "", before) if before else before
-    return BEFORE_OLD.ends(before) or BEFORE_OLD.ends(near) or near.endswith(" to") or AFTER_OLD_ZH.begins(after)
+    """Whether a value says where, not what: `to the wiki page`, `在页面……末尾`."""
+    if AFTER_OLD_ZH.begins(after):
+        return True
+    return any(_FEW_WORDS.fullmatch(before[place:]) for place in BEFORE_OLD.places(before))
 
 
 def _made(wanted: Wanted, value: str, kind: ValueKind, verb: Verb, language: str) -> Sought:

@@ -127,7 +127,7 @@ def _checks(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -
     if _state(outcome) == "failed":
         return _failed(case, outcome)
     single = _single(case, outcome, ballot, config)
-    return single or _undecided(case, ballot, contract=outcome.checks is not None)
+    return single or _undecided(case, ballot, contract=_state(outcome) is not None)
 
 
 def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
@@ -176,7 +176,7 @@ def _tempered(case: Case, grade: Grade, rule: Rule, tally: str) -> Ruling:
 def _without_quorum(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling:
     if _state(outcome) == "failed":
         return _failed(case, outcome)
-    return _undecided(case, ballot, contract=outcome.checks is not None)
+    return _undecided(case, ballot, contract=_state(outcome) is not None)
 
 
 def _failed(case: Case, outcome: Outcome) -> Ruling:

@@ -39,9 +39,12 @@ class ScreenJudge:
 
     def judge(self, view: JudgeView, record: Record, pass_id: str) -> Judged:
         """One trace vote, and the state of every keypoint."""
-        evidence = evidence_of(record, self._reader)
         answer = record.trajectory.answer if record.trajectory.claim == "success" else None
+        evidence = evidence_of(record)
         findings = findings_of(view, evidence, answer)
+        if self._reader is not None and evidence.blind and any(found.state != "met" for found in findings):
+            evidence = evidence_of(record, self._reader)
+            findings = findings_of(view, evidence, answer)
         grade, reason = _grade(view, findings, evidence, record)
         vote = Vote(
             pass_id=pass_id,

@@ -54,7 +54,10 @@ VERBS: dict[Verb, Words] = {verb: Words(_flat(words)) for verb, words in _LISTS[
 BEFORE_NEW = Words(_flat(_LISTS["before_new"]))
 BEFORE_OLD = Words(_flat(_LISTS["before_old"]))
 BEFORE_NEW_ZH = Words(_flat(_LISTS["before_new_zh"]))
+MAYBE_NEW_ZH = Words(_flat(_LISTS["maybe_new_zh"]))
 AFTER_OLD_ZH = Words(_flat(_LISTS["after_old_zh"]))
+ASKING = Words(_flat(_LISTS["asking"]))
+SWITCHING = Words(_flat(_LISTS["switching"]))
 NOT_FOUND = Words(_flat(_LISTS["not_found"]))
 """What a page says that repeats a text without having it."""
 GONE = Words(_flat(_LISTS["gone"]))
