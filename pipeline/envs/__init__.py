@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pipeline.apps import Instance, load_app
 from pipeline.config import RunConfig
+from pipeline.envs.browser import Browser
 from pipeline.envs.fake import FakeEnvironment
+from pipeline.envs.web import WebEnvironment
 from pipeline.errors import ConfigError
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch
@@ -11,7 +14,12 @@ from pipeline.reaper import Scratch
 
 def build(config: RunConfig, scratch: Scratch) -> Environment:
     """The environment of one worker; what it starts lives in the worker's scratch folder."""
-    del scratch
-    if config.provider == "fake":
-        return FakeEnvironment()
-    raise ConfigError(f"provider: '{config.provider}' has no driver yet")
+    match config.provider, config.platform:
+        case "fake", _:
+            return FakeEnvironment()
+        case "chromium", "web":
+            return WebEnvironment(
+                Browser(scratch), lambda app_id: Instance(load_app(app_id), scratch), allow=config.allow
+            )
+        case provider, platform:
+            raise ConfigError(f"provider: '{provider}' does not run the platform '{platform}'")

@@ -1,0 +1,130 @@
+// What lies under a point, now; and what may be scrolled there. Needs roles.js, names.js, watch.js and tree.js.
+
+// The innermost element at a point: through open shadow roots and frames that may be read. Offsets lead back to the page.
+function innermost(root, x, y, dx, dy) {
+  const element = root.elementFromPoint(x, y);
+  if (!element) return null;
+  if (element.shadowRoot && element.shadowRoot !== root) {
+    const inner = innermost(element.shadowRoot, x, y, dx, dy);
+    if (inner && inner.element !== element) return inner;
+  }
+  const page = element.localName === "iframe" ? reachable(element) : null;
+  if (page) {
+    const rect = element.getBoundingClientRect();
+    const style = getComputedStyle(element);
+    const left = rect.left + element.clientLeft + parseFloat(style.paddingLeft);
+    const top = rect.top + element.clientTop + parseFloat(style.paddingTop);
+    const inner = innermost(page, x - left, y - top, dx + left, dy + top);
+    if (inner) return inner;
+  }
+  return { element, root, x, y, dx, dy };
+}
+
+function parentOf(element) {
+  if (element.assignedSlot) return element.assignedSlot;
+  if (element.parentElement) return element.parentElement;
+  const root = element.getRootNode();
+  return root.host || (root.defaultView && root.defaultView.frameElement) || null;
+}
+
+function ancestry(element) {
+  const line = [];
+  for (let at = element; at; at = parentOf(at)) line.push(at);
+  return line;
+}
+
+// The nearest thing a person would say they click: a control, else the control of a label, else anything with a name.
+function controlOf(line) {
+  for (const element of line) {
+    if (INTERACTIVE.has(roleOf(element))) return element;
+    if (element.localName === "label" && element.control) return element.control;
+  }
+  return null;
+}
+
+function meaningOf(line) {
+  return line.find((element) => {
+    const role = roleOf(element);
+    return role !== "generic" && role !== "none" && (KEPT_WITHOUT_NAME.has(role) || nameOf(element, role));
+  });
+}
+
+// A control that would be hit if nothing lay on top of it.
+function coveredControl(found, line) {
+  const related = new Set(line);
+  for (const element of found.root.elementsFromPoint(found.x, found.y)) {
+    if (related.has(element)) continue;
+    const control = controlOf(ancestry(element));
+    if (control && !related.has(control) && !control.contains(found.element)) return control;
+  }
+  return null;
+}
+
+function hit(x, y, ratio) {
+  watch(document);
+  const found = innermost(document, x, y, 0, 0);
+  if (!found) return null;
+  const line = ancestry(found.element);
+  const control = controlOf(line);
+  if (control) return described(control, found, ratio, null);
+  const covered = coveredControl(found, line);
+  if (covered) return described(covered, found, ratio, spoken(found, line));
+  const text = textAt(found);
+  const meaning = meaningOf(line);
+  if (text && !(meaning && NAMED_BY_CONTENT.has(roleOf(meaning)))) {
+    return { role: "StaticText", name: cut(text.name, MAX_NAME), box: pixels(text.rect, ratio), states: [], covered: null, stamp: stamp() };
+  }
+  if (meaning) return described(meaning, found, ratio, null);
+  const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  return { role: "RootWebArea", name: plain(document.title), box: pixels(view, ratio), states: [], covered: null, stamp: stamp() };
+}
+
+function described(element, found, ratio, covered) {
+  const role = roleOf(element);
+  const offset = element.ownerDocument === found.element.ownerDocument ? found : { dx: 0, dy: 0 };
+  const rect = shifted(mainRect(element, getComputedStyle(element)), offset);
+  const states = statesOf(element, focusedElement(document));
+  return { role, name: cut(nameOf(element, role), MAX_NAME), box: pixels(rect, ratio), states, covered, stamp: stamp() };
+}
+
+// The words for what lies on top: its nearest part with a meaning, else its text.
+function spoken(found, line) {
+  const meaning = meaningOf(line);
+  if (meaning && meaning.localName !== "body") {
+    const role = roleOf(meaning);
+    return cut(plain(`${role} ${nameOf(meaning, role)}`), MAX_NAME);
+  }
+  return cut(plain(`${roleOf(found.element)} ${found.element.textContent.slice(0, MAX_NAME)}`), MAX_NAME);
+}
+
+function textAt(found) {
+  for (const child of found.element.childNodes) {
+    const name = child.nodeType === 3 ? plain(child.data) : "";
+    if (!name) continue;
+    const range = child.ownerDocument.createRange();
+    range.selectNodeContents(child);
+    const { x, y } = found;
+    const inside = (rect) => rect.left <= x && x < rect.right && rect.top <= y && y < rect.bottom;
+    if ([...range.getClientRects()].some(inside)) return { name, rect: shifted(range.getBoundingClientRect(), found) };
+  }
+  return null;
+}
+
+// Width and height of what would scroll under a point: the nearest part with room to go, else the page's viewport.
+function scroller(x, y, direction) {
+  watch(document);
+  const found = innermost(document, x, y, 0, 0);
+  for (const element of found ? ancestry(found.element) : []) {
+    if (hasRoom(element, direction)) return [element.clientWidth, element.clientHeight];
+  }
+  return [innerWidth, innerHeight];
+}
+
+function hasRoom(element, direction) {
+  const across = direction === "left" || direction === "right";
+  const style = getComputedStyle(element);
+  if (!/auto|scroll/.test(across ? style.overflowX : style.overflowY)) return false;
+  const room = across ? element.scrollWidth - element.clientWidth : element.scrollHeight - element.clientHeight;
+  const at = across ? element.scrollLeft : element.scrollTop;
+  return direction === "down" || direction === "right" ? at < room - 1 : at > 0;
+}

@@ -1,0 +1,201 @@
+"""One tab: pictures, page scripts in a world of their own, and waiting until the page has settled.
+
+Every call has a deadline: `TimeoutError` says that the page did not answer, Playwright's own error that it is gone.
+What any of that means for an episode is not decided here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import time
+from typing import Any, NamedTuple
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from pipeline.egress import Proxy
+from pipeline.envs.browser import Screen
+from pipeline.envs.scripts import page_script
+from pipeline.errors import CaptureError, TreeError
+from pipeline.frames import frame_of
+from pipeline.records import Frame
+
+CALL_SECONDS = 5.0
+"""What a page has for one answer."""
+
+_WORLD = "pathproof"
+_OPEN_SECONDS = 10.0
+_ARRIVE_SECONDS = 10.0
+_STILL_MILLISECONDS = 70
+_SETTLE_SECONDS = 1.5
+_MOVES = 10
+"""How many times a page may move on by itself while it settles."""
+_STALE = ("Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id")
+
+
+class Look(NamedTuple):
+    """What the page says of itself at one moment."""
+
+    address: str
+    title: str
+    stamp: str
+    fonts: float | None
+    """Milliseconds since a font was first seen missing."""
+    nodes: list[list[Any]]
+
+
+class Tab:
+    """A page with its protocol session."""
+
+    def __init__(self, page: Page, session: CDPSession, frame: str, screen: Screen, proxy: Proxy) -> None:
+        self.page = page
+        self.screen = screen
+        self.windows_due = 0
+        """Windows this page has asked for that have not appeared yet."""
+        self.accept_next = False
+        """Whether this page's next question is answered with yes."""
+        self._session = session
+        self._frame = frame
+        self._proxy = proxy
+        self._world: int | None = None
+        self._arrived = asyncio.Event()
+        self._arrived.set()
+
+    @classmethod
+    async def open(cls, page: Page, screen: Screen, proxy: Proxy) -> Tab:
+        """Attach to a page; raises TimeoutError or Playwright's error."""
+        async with asyncio.timeout(_OPEN_SECONDS):
+            session = await page.context.new_cdp_session(page)
+            tree = await session.send("Page.getFrameTree")
+            tab = cls(page, session, tree["frameTree"]["frame"]["id"], screen, proxy)
+            session.on("Page.frameStartedNavigating", tab._leaving)
+            session.on("Page.frameNavigated", tab._navigated)
+            session.on("Page.frameStoppedLoading", tab._stopped)
+            session.on("Page.windowOpen", tab._window_asked)
+            await session.send("Page.enable")
+            return tab
+
+    async def call(self, function: str, *arguments: object, seconds: float = CALL_SECONDS) -> Any:
+        """The value of a page script's function; asked again when the page moves on meanwhile."""
+        expression = f"pathproof.{function}({', '.join(json.dumps(argument) for argument in arguments)})"
+        async with asyncio.timeout(seconds):
+            while True:
+                try:
+                    world = self._world or await self._enter()
+                    answer = await self._evaluate(expression, world)
+                except PlaywrightError as error:
+                    if not any(words in error.message for words in _STALE) or self.page.is_closed():
+                        raise
+                    self._world = None
+                    continue
+                return answer
+
+    async def look(self, scale: float) -> Look:
+        """Address, title, tree and stamp of the document as it is now; boxes are CSS pixels times `scale`."""
+        return Look(**await self.call("look", scale))
+
+    async def picture(self) -> Frame:
+        """The viewport as it is painted now; raises CaptureError. Waits for no font and no stalled request."""
+        options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                if self.screen.ratio != 1:
+                    options["clip"] = await self._clip()
+                answer = await self._session.send("Page.captureScreenshot", options)
+        except TimeoutError as error:
+            raise CaptureError("timeout", f"no picture within {CALL_SECONDS:g} s") from error
+        return frame_of(base64.b64decode(answer["data"]))
+
+    async def settle(self, since: float) -> str:
+        """Wait until the page has settled after something done at `since` (monotonic clock); its stamp then.
+
+        The rule: a navigation under way gets to its new document and that to its end (10 s each); from then on, for
+        1.5 s at most, the document must not change for 70 ms and no request begun since may wait for its answer.
+        """
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        for _ in range(_MOVES):
+            if await self._arrival():
+                deadline = time.monotonic() + _SETTLE_SECONDS
+            left = max(deadline - time.monotonic(), 0.0)
+            patience = _SETTLE_SECONDS + _ARRIVE_SECONDS + CALL_SECONDS
+            limits = (_STILL_MILLISECONDS, left * 1000, _ARRIVE_SECONDS * 1000)
+            stamp, parsing = await self.call("quiet", *limits, seconds=patience)
+            deadline += parsing / 1000
+            left = deadline - time.monotonic()
+            if self._arrived.is_set() and (left <= 0 or not self._proxy.busy(since)):
+                break
+            await self._proxy.idle(since, max(left, 0.0))
+        return str(stamp)
+
+    async def fonts(self, seconds: float) -> None:
+        """Wait for fonts that are under way."""
+        await self.call("fontsCome", seconds * 1000, seconds=seconds + CALL_SECONDS)
+
+    async def history(self) -> int:
+        """How many earlier pages one can go back to."""
+        async with asyncio.timeout(CALL_SECONDS):
+            return int((await self._session.send("Page.getNavigationHistory"))["currentIndex"])
+
+    async def forget_history(self) -> None:
+        """Make the present page the first one."""
+        async with asyncio.timeout(CALL_SECONDS):
+            await self._session.send("Page.resetNavigationHistory")
+
+    async def _arrival(self) -> bool:
+        """Wait for the document that is being fetched, if any; one that takes too long is given up on."""
+        if self._arrived.is_set():
+            return False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ARRIVE_SECONDS):
+                await self._arrived.wait()
+        self._arrived.set()
+        return True
+
+    async def _enter(self) -> int:
+        """The scripts' own world in the present document: pages neither see nor break it."""
+        made = await self._session.send(
+            "Page.createIsolatedWorld",
+            {"frameId": self._frame, "worldName": _WORLD, "grantUniveralAccess": True},
+        )
+        world = int(made["executionContextId"])
+        await self._evaluate(page_script(), world)
+        self._world = world
+        return world
+
+    async def _evaluate(self, expression: str, world: int) -> Any:
+        answer = await self._session.send(
+            "Runtime.evaluate",
+            {"expression": expression, "contextId": world, "returnByValue": True, "awaitPromise": True},
+        )
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise TreeError("unavailable", str(details.get("exception", {}).get("description", details["text"]))[:500])
+        return answer["result"].get("value")
+
+    async def _clip(self) -> dict[str, float]:
+        """The viewport in the document's coordinates: only with a clip is the picture taken at the device's ratio."""
+        view = (await self._session.send("Page.getLayoutMetrics"))["cssVisualViewport"]
+        size = {"width": self.screen.width, "height": self.screen.height, "scale": self.screen.ratio}
+        return {"x": view["pageX"], "y": view["pageY"], **size}
+
+    def _leaving(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._frame and not event["navigationType"].lower().endswith("samedocument"):
+            self._arrived.clear()
+
+    def _navigated(self, event: dict[str, Any]) -> None:
+        if event["frame"]["id"] == self._frame:
+            self._world = None
+            self.accept_next = False
+            self._arrived.set()
+
+    def _stopped(self, event: dict[str, Any]) -> None:
+        """Loading has ended, perhaps without a new document: a download, an empty answer."""
+        if event["frameId"] == self._frame:
+            self._arrived.set()
+
+    def _window_asked(self, event: dict[str, Any]) -> None:
+        del event
+        self.windows_due += 1
