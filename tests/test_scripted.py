@@ -133,6 +133,11 @@ async def test_an_optional_step_is_done_when_present() -> None:
     assert kinds(await replay(optional, DONE)) == ["Click", "Finished"]
 
 
+async def test_a_plan_that_is_used_up_ends() -> None:
+    optional = {"action": "Click", "role": "button", "name": "Accept cookies", "optional": True}
+    assert kinds(await replay({"action": "Wait"}, optional)) == ["Wait", "Finished"]
+
+
 async def test_what_is_captured_fills_later_steps() -> None:
     note = {"action": "TakeNote", "capture": r"^Done: (\d+)$", "save_as": "done", "content": "{done}"}
     record = await replay(note, {"action": "Finished", "content": "{done} done"}, path="/statistics")

@@ -119,7 +119,7 @@ class Script:
         """
         self._progress = self._progress._replace(sought=None)
         at, field_at = self._progress.at, self._progress.field_at
-        step = self._plan[at].step
+        step = self._planned(at).step
         if field_at is not None and step.action in _AT_FOCUS and (field_at == at or not _names_target(step)):
             typed = any(planned.step.action == "Type" for planned in self._plan[field_at:at])
             self._progress = Progress(at=field_at, field_at=field_at, resume=at if typed else None)
@@ -134,6 +134,9 @@ class Script:
         self._before = None
 
     def _planned(self, index: int) -> Planned:
+        """The step at this position with its slots filled; a plan that is used up has come to its end."""
+        if index >= len(self._plan):
+            return Planned(ProcedureStep(action="Finished"))
         planned = self._plan[index]
         return planned._replace(step=bind([planned.step], self._params)[0])
 
@@ -151,19 +154,18 @@ class Script:
 
     def _aimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
         step = planned.step
-        target = None
-        if _names_target(step):
-            place = find(nodes, step)
-            if place is None:
-                return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
-            target = nodes[place]
-            progress = progress._replace(field_at=progress.at)
-            visible = shown(target, frame.width, frame.height)
-            if visible is None:
-                return self._scroll(planned, progress, place, frame, nodes)
-            if step.action not in _WITH_FIELD or not progress.clicked:
-                return self._at(planned, progress, target, visible.centre, frame)
-        return self._unaimed(planned, progress, frame, nodes)
+        if not _names_target(step):
+            return self._unaimed(planned, progress, frame, nodes)
+        place = find(nodes, step)
+        if place is None:
+            return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
+        progress = progress._replace(field_at=progress.at)
+        visible = shown(nodes[place], frame.width, frame.height)
+        if visible is None:
+            return self._scroll(planned, progress, place, frame, nodes)
+        if step.action in _WITH_FIELD and progress.clicked:
+            return self._unaimed(planned, progress, frame, nodes)
+        return self._at(planned, progress, nodes[place], visible.centre, frame)
 
     def _at(self, planned: Planned, progress: Progress, target: Node, pixel: Pixel, frame: Frame) -> Move:
         """An action with the target's point; for a field to be filled, first the click that gives it the focus."""
