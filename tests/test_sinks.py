@@ -459,6 +459,17 @@ def test_folder_of_another_run_is_refused(tmp_path: Path) -> None:
         Committer.claim(tmp_path, "run-b", {})
 
 
+@pytest.mark.parametrize("name", ["manifest/1-1.jsonl", "epochs/1.json", "run.json"])
+def test_damaged_folder_is_not_claimed(tmp_path: Path, name: str) -> None:
+    begin(tmp_path)
+    (tmp_path / name).write_text("{")
+
+    with pytest.raises(RunError, match="run `pathproof check`"):
+        Committer.claim(tmp_path, RUN, {})
+
+    assert not (tmp_path / "epochs" / "2.json").exists()
+
+
 def test_run_file_says_whether_the_run_ended(tmp_path: Path) -> None:
     committer = begin(tmp_path)
     states = [manifest.read_run(tmp_path).state]
