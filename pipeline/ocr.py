@@ -1,7 +1,7 @@
 """Text in pictures, read on the processor by the PP-OCR models that ship with rapidocr.
 
-One engine per `PictureReader`, made at its first picture. Reading is plain computation whose length the picture's size
-bounds; larger pictures are shrunk first. This module knows nothing of what the text is wanted for.
+One engine per `PictureReader`, made at its first picture. Reading is plain computation and bounded: the engine shrinks
+a picture whose longer side exceeds `MAX_SIDE`. This module knows nothing of what the text is wanted for.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pipeline.errors import CaptureError, WorkerError, boundary
 from pipeline.records import Frame
 
 MAX_SIDE = 2000
-"""Longer sides are shrunk to this many pixels."""
+"""Longest side, in pixels, that is read as it is."""
 _SETTINGS = {
+    "Global.max_side_len": MAX_SIDE,
     "Global.log_level": "critical",
     "Global.use_cls": False,  # screens are upright
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,  # several workers share the processor
@@ -46,7 +47,6 @@ class PictureReader:
 def _pixels(frame: Frame) -> Any:
     try:
         with Image.open(io.BytesIO(frame.image.bytes)) as picture:
-            picture.thumbnail((MAX_SIDE, MAX_SIDE))
             return np.asarray(picture.convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
         raise CaptureError("undecodable", f"picture {frame.sha256[:12]}: {error}") from error

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifiers.normalise import Day, Quantity, days_of, folded, number_of, numbers_of, quantity_of, text_of
+from verifiers.normalise import Day, Quantity, days_of, folded, number_of, numbers_of, quantity_of, stands_in, text_of
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,22 @@ def test_quantity_does_not_guess(written: str) -> None:
 def test_quantity_keeps_its_dimension() -> None:
     assert quantity_of("5 usd") == Quantity(Decimal(5), "usd")
     assert quantity_of("5 usd") != quantity_of("5 eur")
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "expected"),
+    [
+        ("lamp", "the lamp.", True),
+        ("lamp", "lampshade", False),
+        ("12", "3124", False),
+        ("12", "room 12", True),
+        ("灯", "坏灯了", True),
+        ("#5", "ticket #5", True),
+        ("", "x", False),
+    ],
+)
+def test_a_part_stands_in_a_text_as_a_whole(part: str, text: str, expected: bool) -> None:
+    assert stands_in(part, text) is expected
 
 
 @given(st.integers(min_value=-(10**12), max_value=10**12))

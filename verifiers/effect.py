@@ -34,7 +34,7 @@ from verifiers.ending import assess_end
 from verifiers.evidence import CHOOSERS, chooser_in_use, is_field, options_of
 from verifiers.keypoints import keypoints_of, quoted_in
 from verifiers.moment import Assessment, Moment, moment_of, unchanged_since_last
-from verifiers.normalise import folded, number_of
+from verifiers.normalise import folded, number_of, stands_in
 from verifiers.operations import move_of
 from verifiers.pointing import assess_point, names_another, seeks
 from verifiers.wordlists import CHANGING, SEARCHES
@@ -185,10 +185,10 @@ def _typing(moment: Moment, content: str) -> Assessment:
     if field is not None and content.strip() and field.value.strip() == content.strip():
         return Assessment("invalid", "repeated", f"the field “{field.name}” holds the text already")
     text, asked = folded(content), folded(moment.view.instruction)
-    if text and text in asked and not _cut_short(text, moment.view):
+    if stands_in(text, asked) and not _cut_short(text, moment.view):
         return Assessment("correct", "serves", "types what the instruction gives")
     values = [folded(sought.value) for sought in keypoints_of(moment.view) if sought.value]
-    if any(value in text for value in values):
+    if any(stands_in(value, text) for value in values):
         return Assessment("correct", "serves", "types a text that holds what the instruction gives")
     if field is not None and field.searches:
         return Assessment("explore", "looks", "searches")

@@ -7,7 +7,6 @@ is data that values are looked for in, never anything to follow. The agent's tho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import NamedTuple, Protocol
 from pipeline.actions import AcceptDialog, Click, DoubleClick, Hotkey, PressEnter, SelectOption, Type
 from pipeline.records import Box, Frame, Node, ObservationRow, Record, Step
 from verifiers.keypoints import Sought, same_value
-from verifiers.normalise import days_of, folded, numbers_of
+from verifiers.normalise import days_of, folded, numbers_of, stands_in
 from verifiers.wordlists import CONFIRMING, DESTRUCTIVE, GONE, NOT_FOUND, SENDS, SENDS_NOTHING
 
 FIELDS = frozenset(["textbox", "searchbox", "spinbutton"])
@@ -351,17 +350,9 @@ def _has(sought: Sought, text: str) -> bool:
         return bool(set(numbers_of(sought.value)) & _numbers(text))
     if sought.kind == "day" and days_of(sought.value) & days_of(text):
         return True
-    return _pattern(sought.value).search(text) is not None
+    return stands_in(folded(sought.value), text)
 
 
 @lru_cache(maxsize=4096)
 def _numbers(text: str) -> frozenset[Decimal]:
     return frozenset(numbers_of(text))
-
-
-@lru_cache(maxsize=512)
-def _pattern(value: str) -> re.Pattern[str]:
-    plain = folded(value)
-    before = r"(?<![a-z0-9])" if plain[:1].isascii() and plain[:1].isalnum() else ""
-    after = r"(?![a-z0-9])" if plain[-1:].isascii() and plain[-1:].isalnum() else ""
-    return re.compile(before + re.escape(plain) + after)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 _DASHES = str.maketrans({"−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-"})
@@ -28,6 +29,18 @@ def folded(text: str) -> str:
 def text_of(answer: str) -> str:
     """The folded text without marks at its edges, so that `"Open".` and `open` are the same answer."""
     return folded(answer).strip(_EDGES)
+
+
+def stands_in(part: str, text: str) -> bool:
+    """Whether a folded text holds a folded part, not as a piece of a longer Latin word or number."""
+    return bool(part) and _whole(part).search(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _whole(part: str) -> re.Pattern[str]:
+    before = r"(?<![a-z0-9])" if part[0].isascii() and part[0].isalnum() else ""
+    after = r"(?![a-z0-9])" if part[-1].isascii() and part[-1].isalnum() else ""
+    return re.compile(before + re.escape(part) + after)
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pipeline.records import Box, Node
 from verifiers.evidence import CONTROLS, is_field
 from verifiers.keypoints import keypoints_of, quoted_in
 from verifiers.moment import Assessment, Moment
-from verifiers.normalise import folded, text_of
+from verifiers.normalise import folded, stands_in, text_of
 from verifiers.wordlists import DESTRUCTIVE, LEAVING, SEEKING, VERBS
 
 _INERT = frozenset(
@@ -55,7 +55,7 @@ def names_another(moment: Moment) -> Assessment | None:
     names = _names(moment)
     said = [text_of(quoted) for quoted in quoted_in(moment.thought)]
     here = ", ".join(f"“{name}”" for name in names) or "something unnamed"
-    if any(name and (name in said or _word(name, moment.thought)) for name in names):
+    if any(name and (name in said or stands_in(name, moment.thought)) for name in names):
         return _other_row(moment)
     for other in moment.nodes:
         name = text_of(other.name)
@@ -121,7 +121,7 @@ def _concerns(moment: Moment) -> bool:
     """Whether the control carries a word of the instruction, or takes a value of it."""
     asked = folded(moment.view.instruction)
     hit = moment.hit
-    return (hit is not None and is_field(hit)) or any(name and _word(name, asked) for name in _names(moment))
+    return (hit is not None and is_field(hit)) or any(stands_in(name, asked) for name in _names(moment))
 
 
 def _names(moment: Moment) -> list[str]:
@@ -160,14 +160,3 @@ def _under(moment: Moment, node: Node) -> bool:
 
 def _alike(name: str, quoted: str) -> bool:
     return bool(name and quoted) and (name in quoted or quoted in name)
-
-
-def _word(name: str, text: str) -> bool:
-    """Whether a name stands in a text, Latin names as whole words."""
-    at = text.find(name)
-    while at >= 0:
-        around = text[max(at - 1, 0) : at] + text[at + len(name) : at + len(name) + 1]
-        if not any(mark.isascii() and mark.isalnum() for mark in around) or not name.isascii():
-            return True
-        at = text.find(name, at + 1)
-    return False
