@@ -9,7 +9,6 @@ What a crash left half made has no marker and is made again. Knows nothing of ru
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import shutil
 import subprocess
@@ -21,10 +20,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.app_entry import AppEntry, SqlSeed, filled
-from pipeline.app_state import checksum, inside, run_script, snapshot
+from pipeline.app_state import inside, run_script, snapshot
 from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
 from pipeline.records import digest
+
+OFFLINE = {
+    "http_proxy": "http://127.0.0.1:9",
+    "https_proxy": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+    "no_proxy": "127.0.0.1,localhost,::1",
+}
+"""Environment of every application: what asks the world at start (exchange rates, updates) is refused at once, so that
+no state and no screen depends on it. Port 9 is served by nobody."""
 
 _INSTALL_SECONDS = 600.0
 _SEED_SECONDS = 120.0
@@ -87,11 +95,6 @@ def install(entry: AppEntry) -> Path:
     return place.folder
 
 
-def template_checksum(place: Place) -> str:
-    """The state's checksum in the data template."""
-    return _marker(place.template).read_text(encoding="ascii")
-
-
 def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -> dict[str, str]:
     """Write the entry's files into the data folder; the values of its placeholders."""
     values = {"bin": str(place.bin), "data": str(data), "entry": str(entry.folder)}
@@ -102,6 +105,11 @@ def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(filled(text, values), encoding="utf-8")
     return values
+
+
+def variables(entry: AppEntry, values: dict[str, str]) -> dict[str, str]:
+    """The environment variables of the entry's programs."""
+    return OFFLINE | {name: filled(value, values) for name, value in entry.environment.items()}
 
 
 def tail(log: Path) -> str:
@@ -120,7 +128,7 @@ def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
         except SetupError as error:
             failures.append(error.message)
         else:
-            _marker(place.environment).write_text(_sha256(entry.lock), encoding="ascii")
+            _marker(place.environment).touch()
             return
     raise SetupError("app_not_installed", f"{entry.app_id} could not be installed: {' / '.join(failures)}")
 
@@ -144,18 +152,16 @@ def _make_template(entry: AppEntry, place: Place, scratch: Scratch) -> None:
     shutil.rmtree(place.template, ignore_errors=True)
     place.template.mkdir()
     values = render(entry, place, place.template)
-    environment = {name: filled(value, values) for name, value in entry.environment.items()}
     for step in entry.seed:
         if isinstance(step, SqlSeed):
             script = (entry.folder / step.script).read_text(encoding="utf-8")
             run_script(inside(place.template, step.into), script)
         else:
             argv = [filled(part, values) for part in step]
-            _run(argv, scratch, _SEED_SECONDS, cwd=place.template, environment=environment)
-    found = snapshot(entry.state, place.template)
-    if not found:
+            _run(argv, scratch, _SEED_SECONDS, cwd=place.template, environment=variables(entry, values))
+    if not snapshot(entry.state, place.template):
         raise SetupError("app_not_installed", f"{entry.app_id}: its seed made no state")
-    _marker(place.template).write_text(checksum(found), encoding="ascii")
+    _marker(place.template).touch()
 
 
 def _run(
@@ -197,7 +203,3 @@ def _alone(lock: Path) -> Iterator[None]:
 
 def _marker(made: Path) -> Path:
     return made.with_name(made.name + ".done")
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -19,7 +19,7 @@ import httpx
 import psutil
 
 from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
-from pipeline.app_install import install, place_of, render, tail, template_checksum
+from pipeline.app_install import install, place_of, render, tail, variables
 from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
 from pipeline.app_state import checksum, difference, prepare, restore, snapshot
 from pipeline.errors import PathproofError, ProbeError, SetupError, boundary
@@ -58,6 +58,7 @@ class Instance:
         self._port: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._client: httpx.AsyncClient | None = None
+        self._pristine = ""
         self._marked: dict[str, str] = {}
 
     @property
@@ -75,6 +76,8 @@ class Instance:
     async def start(self) -> None:
         """Install if need be, lay out fresh data, serve; raises SetupError with the end of the application's log."""
         await asyncio.to_thread(install, self.entry)
+        with boundary(SetupError, "app_not_ready"):
+            self._pristine = checksum(snapshot(self.entry.state, self._place.template))
         await self._start_afresh()
 
     async def reset(self) -> None:
@@ -130,7 +133,7 @@ class Instance:
 
     def _is_pristine(self) -> bool:
         with boundary(SetupError, "reset_failed"):
-            return checksum(self.snapshot()) == template_checksum(self._place)
+            return checksum(self.snapshot()) == self._pristine
 
     async def _start_afresh(self) -> None:
         with boundary(SetupError, "app_not_ready"):
@@ -157,7 +160,7 @@ class Instance:
             [filled(part, values) for part in self.entry.start],
             cwd=self._data,
             log=self._log,
-            environment={name: filled(value, values) for name, value in self.entry.environment.items()},
+            environment=variables(self.entry, values),
         )
         user, _, password = (self.entry.credentials or "").partition(":")
         self._client = httpx.AsyncClient(

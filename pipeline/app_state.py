@@ -120,7 +120,7 @@ def _rows_state(source: SqliteState, database: Path) -> Iterator[tuple[str, str]
         for kind, name, sql in schema.fetchall():
             if any(fnmatchcase(name, pattern) for pattern in source.ignore_tables):
                 continue
-            yield f"schema/{name}", _fingerprint((kind, sql))
+            yield f"schema/{name}", _fingerprint([kind, sql] if kind != "table" else _structure(connection, name))
             if kind == "table":
                 yield from _table_state(connection, name)
 
@@ -130,6 +130,13 @@ def _table_state(connection: sqlite3.Connection, table: str) -> Iterator[tuple[s
     width = len(keys)
     for row in connection.execute(f"SELECT {', '.join(keys)}, * FROM {_quoted(table)}"):
         yield f"{table}/{','.join(map(str, row[:width]))}", _fingerprint(row[width:])
+
+
+def _structure(connection: sqlite3.Connection, table: str) -> list[Cell]:
+    """Columns and foreign keys. Not the statement: migrations spell the same table in different ways."""
+    columns = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+    keys = connection.execute(f"PRAGMA foreign_key_list({_quoted(table)})").fetchall()
+    return [repr(columns), repr(sorted(key[2:] for key in keys))]
 
 
 def _key_columns(connection: sqlite3.Connection, table: str) -> list[str]:

@@ -83,6 +83,7 @@ def test_what_is_missing_is_an_empty_state(tmp_path: Path) -> None:
         ("UPDATE items SET price = 'free' WHERE rowid = 1", ["items/1", "changed"]),
         ('UPDATE "two words" SET note = NULL', ["two words/7,x", "changed"]),
         ("DROP INDEX by_name", ["schema/by_name", "removed"]),
+        ("ALTER TABLE items RENAME COLUMN price TO cost", ["schema/items", "changed"]),
         ("CREATE VIEW v AS SELECT 1", ["schema/v", "added"]),
     ],
 )
@@ -90,6 +91,15 @@ def test_a_change_of_the_database_is_one_row(root: Path, sql: str, row: list[str
     before = snapshot(SOURCES, root)
     change(root, sql)
     assert difference(before, snapshot(SOURCES, root)) == [row]
+
+
+def test_the_same_table_spelled_otherwise_is_the_same_state(tmp_path: Path) -> None:
+    one, other = "FOREIGN KEY (a) REFERENCES x", "FOREIGN KEY (b) REFERENCES y"
+    run_script(tmp_path / "1.db", f"CREATE TABLE t (a, b, {one}, {other})")
+    run_script(tmp_path / "2.db", f"CREATE  TABLE t (a, b, {other}, {one})")
+    run_script(tmp_path / "3.db", f"CREATE TABLE t (a, b, {one})")
+    states = [snapshot([SqliteState(path=f"{number}.db")], tmp_path) for number in (1, 2, 3)]
+    assert states[0] == states[1] != states[2]
 
 
 def test_changes_of_ignored_tables_are_no_state(root: Path) -> None:
