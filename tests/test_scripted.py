@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from pipeline import policies
-from pipeline.actions import Action, Click, Pixel, Scroll, SelectOption, Type, Wait
+from pipeline.actions import Action, Click, Pixel, Point, Scroll, SelectOption, Type, Wait
 from pipeline.config import parse_config
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.errors import ConfigError
 from pipeline.policies.noop import NoopPolicy
 from pipeline.policies.script import Move, Planned, Script, action_of
 from pipeline.policies.scripted import ScriptedPolicy
+from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import ActResult, Observation, Turn
 from pipeline.records import Record
 from pipeline.tasks import ProcedureStep, TaskSpec
@@ -116,9 +117,9 @@ async def test_the_point_is_the_middle_of_what_shows() -> None:
     assert abs(pixel.x - target.box.centre.x) <= 1 and abs(pixel.y - target.box.centre.y) <= 1
 
 
-async def test_what_is_absent_is_waited_for_once_then_the_user_is_asked() -> None:
+async def test_what_is_absent_is_waited_for_then_the_user_is_asked() -> None:
     record = await replay({"action": "Click", "role": "button", "name": "Publish"}, DONE)
-    assert kinds(record) == ["Wait", "CallUser"]
+    assert kinds(record) == ["Wait", "Wait", "Wait", "CallUser"]
     assert record.trajectory.claim == "none"
     assert "Publish" in record.steps[-1].reply
 
@@ -147,7 +148,7 @@ async def test_what_is_captured_fills_later_steps() -> None:
 
 async def test_nothing_to_capture_is_like_something_absent() -> None:
     note = {"action": "TakeNote", "capture": r"^Late: (\d+)$", "save_as": "late", "content": "{late}"}
-    assert kinds(await replay(note, DONE, path="/statistics")) == ["Wait", "CallUser"]
+    assert kinds(await replay(note, DONE, path="/statistics")) == [*("Wait",) * 3, "CallUser"]
 
 
 async def test_steps_without_a_place() -> None:
@@ -221,13 +222,15 @@ async def test_a_proposal_changes_nothing_until_it_is_taken() -> None:
     assert isinstance(following, Move) and following.action.type == "Finished"
 
 
-async def test_a_screen_without_a_tree_is_waited_for_once() -> None:
+async def test_a_screen_without_a_tree_is_waited_for() -> None:
     script = Script([Planned(ProcedureStep(action="Click", role="button", name="Add"))], "en")
     blind = (await looked()).model_copy(update={"tree": None, "tree_error": "timeout"})
-    move = script.propose(Turn(0, blind, None, None))
-    assert isinstance(move, Move) and isinstance(move.action, Wait)
-    script.take(move)
-    assert not isinstance(script.propose(Turn(1, blind, None, None)), Move)
+    waits = 0
+    while isinstance(move := script.propose(Turn(waits, blind, None, None)), Move):
+        assert isinstance(move.action, Wait)
+        script.take(move)
+        waits += 1
+    assert waits == 3
 
 
 # --- words --------------------------------------------------------------------------------------------------------
@@ -246,6 +249,13 @@ async def test_thoughts_name_action_and_target_in_the_tasks_language(language: s
     assert len(record.steps) == len(words)
     for step, expected in zip(record.steps, words, strict=True):
         assert step.thought.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "Click the textbox to look."), ("zh", "点击输入框，以便look。")]
+)
+def test_a_thought_of_something_without_a_name_quotes_nothing(language: str, words: str) -> None:
+    assert thought(language, Click(point=Point(x=1, y=1)), Aim("textbox", ""), "look") == words
 
 
 async def test_reply_is_the_action_in_the_canonical_dialect() -> None:

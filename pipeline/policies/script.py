@@ -1,7 +1,7 @@
 """Turns a recorded procedure into actions, one per turn, each grounded anew on the screen as it is now.
 
 A proposed move changes nothing until it is taken, so that a policy may do something else first. Typing and choosing
-begin with a click on their field; what lies outside the picture is scrolled to; what is absent is waited for once.
+begin with a click on their field; what lies outside the picture is scrolled to; what is absent is waited for.
 This module knows nothing of tasks, mistakes or when to give up.
 """
 
@@ -35,6 +35,8 @@ from pipeline.words import Mistake
 from taskspecs.store import bind
 
 _MAX_SCROLLS = 8
+_MAX_WAITS = 3
+"""For what belongs to the application and must come; one less for what the task names, which may not exist."""
 _MAX_REPEATS = 2
 _WITH_FIELD = ("Type", "SelectOption")
 _AT_FOCUS = (*_WITH_FIELD, "Hotkey", "PressEnter")
@@ -54,7 +56,7 @@ class Progress(NamedTuple):
 
     at: int = 0
     clicked: bool = False
-    waited: bool = False
+    waits: int = 0
     scrolls: int = 0
     sought: Box | None = None
     field_at: int | None = None
@@ -209,10 +211,11 @@ class Script:
         return Move(action, words, after, target, preparing=True)
 
     def _absent(self, planned: Planned, progress: Progress, detail: str) -> Move | Missing:
-        """Wait one turn for what is not there yet; an optional step is not waited for."""
-        if planned.step.optional or progress.waited:
+        """Wait for what is not there yet; an optional step is not waited for."""
+        patience = _MAX_WAITS - 1 if planned.slotted else _MAX_WAITS
+        if planned.step.optional or progress.waits >= patience:
             return Missing(planned, detail)
-        return self._wait(progress._replace(waited=True))
+        return self._wait(progress._replace(waits=progress.waits + 1))
 
     def _wait(self, progress: Progress) -> Move:
         action = Wait()

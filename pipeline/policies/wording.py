@@ -59,9 +59,9 @@ def thought(language: str, action: Action, aim: Aim | None = None, purpose: str 
     if isinstance(action, Answer | CallUser | Finished | PressBack | Wait):
         return _complete(action)[1 if chinese else 0]
     if chinese:
-        where = f"{_ROLES.get(aim.role, aim.role)}“{aim.name}”" if aim else ""
+        where = _ROLES.get(aim.role, aim.role) + (f"“{aim.name}”" if aim.name else "") if aim else ""
         return f"{_chinese(action, where)}，以便{purpose or '完成任务'}。"
-    where = f' the {aim.role} "{aim.name}"' if aim else ""
+    where = f" the {aim.role}" + (f' "{aim.name}"' if aim.name else "") if aim else ""
     return f"{_english(action, where)} to {purpose or 'carry on with the task'}."
 
 
