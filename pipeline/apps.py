@@ -1,6 +1,6 @@
 """Real applications of this machine: which there are, and running one for a person.
 
-    python -m pipeline.apps install [APP ...]
+    python -m pipeline.apps install [APP ... | --config NAME]
 
 Programs import what they need of an application from here; how it is done is in the `app_` modules.
 """
@@ -21,7 +21,8 @@ from pipeline.app_entry import AppEntry, app_names, load_app
 from pipeline.app_install import install, place_of
 from pipeline.app_instance import Instance
 from pipeline.app_probes import PageEval
-from pipeline.errors import PathproofError
+from pipeline.config import load_config
+from pipeline.errors import ConfigError, PathproofError
 from pipeline.reaper import PREFIX, Scratch
 
 __all__ = [
@@ -76,13 +77,20 @@ def reset(app_id: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`install [APP ...]`: install applications, all when none is named; the exit code."""
+    """`install`: the applications named, those of a configuration, or all; the exit code."""
     try:
-        for app_id in arguments[1:] or app_names():
+        match list(arguments):
+            case ["install", "--config", name]:
+                names = load_config(name, []).apps
+            case ["install", *names]:
+                names = names or app_names()
+            case _:
+                raise ConfigError("usage: python -m pipeline.apps install [APP ... | --config NAME]")
+        for app_id in names:
             sys.stderr.write(f"{app_id}: {install(load_app(app_id))}\n")
     except PathproofError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 1
+        return 2 if isinstance(error, ConfigError) else 1
     return 0
 
 

@@ -93,8 +93,20 @@ def test_an_unknown_application_is_a_config_error() -> None:
 
 
 def test_the_installer_fails_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["install", "nope"]) == 1
+    assert main(["install", "nope"]) == 2
     assert capsys.readouterr().err.startswith("error: apps: unknown application 'nope'")
+
+
+@pytest.mark.parametrize("arguments", [[], ["install", "--config"], ["remove"]])
+def test_a_wrong_order_to_the_installer_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_applications_of_a_configuration_are_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install", "--config", "quickstart"]) == 0
+    assert all(status.installed for status in list_apps() if status.app_id in TEMPLATES)
 
 
 @pytest.mark.slow

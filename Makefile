@@ -1,0 +1,43 @@
+# Everything a bare checkout needs. All targets may be repeated; what is done is not done again.
+#
+#   make setup                 environment, Chromium, applications
+#   make collect ARGS="..."    set up, then the main job (ARGS: --config, --out, key=value)
+#   make test                  set up, then every check
+#   make full                  every check, then the benchmarks
+#   make clean                 remove the environment and the tools' caches
+
+SHELL := /bin/bash
+BIN := .venv/bin
+ARGS ?=
+
+# The newest Python that really runs: a version manager may offer names behind which there is none.
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+
+.PHONY: help setup collect test lint full clean
+
+help:
+	@sed -n '3,7s/^# \{0,3\}//p' Makefile
+
+setup:
+	@[ -n "$(PYTHON)" ] || { echo "error: no Python 3.11 or newer found; try 'apt-get install python3 python3-venv'" >&2; exit 1; }
+	@$(PYTHON) -m pipeline.bootstrap
+
+collect: setup
+	@$(BIN)/python pipeline/collect.py $(ARGS)
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest $(ARGS)
+
+full: test
+	@for file in bench/[a-z]*.py; do echo "$$file"; $(BIN)/python "$$file" || exit 1; done
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
