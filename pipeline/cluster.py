@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import ray
 from ray._private import ray_constants
-from ray.exceptions import RayError
 
-from pipeline.errors import RunError
+from pipeline.errors import RunError, WorkerError, boundary
 from pipeline.words import Platform
 
 RESOURCES: dict[Platform, str] = {"desktop": "desktop", "mobile": "phone", "web": "browser"}
 """The custom resource of which a rollout worker holds one unit, by platform."""
 
+_START_TRIES = 3
 _OBJECT_STORE_BYTES = 96 * 1024 * 1024
 _SHARE_OF_A_CPU = 0.5
 _LAUNCHER_FILE = Path("~/ray_bootstrap_config.yaml")
@@ -90,25 +90,32 @@ def _start(workers: int, platform: Platform) -> None:
     # Workers must import the project also when this process was started from another folder.
     root = str(Path(__file__).resolve().parents[1])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    try:
-        ray.init(
-            address="local",
-            num_cpus=max(2, os.cpu_count() or 1),
-            resources={RESOURCES[platform]: workers},
-            object_store_memory=_OBJECT_STORE_BYTES,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-    except (OSError, RuntimeError, ValueError, RayError) as error:
-        raise RunError(f"Ray could not be started on this machine: {_first_line(error)}") from error
+    for tries_left in reversed(range(_START_TRIES)):
+        try:
+            with boundary(WorkerError, "not_started"):
+                ray.init(
+                    address="local",
+                    num_cpus=max(2, os.cpu_count() or 1),
+                    resources={RESOURCES[platform]: workers},
+                    object_store_memory=_OBJECT_STORE_BYTES,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+            return
+        except WorkerError as error:
+            # Ray gives itself 30 s, which a busy machine may exceed.
+            ray.shutdown()
+            if not tries_left:
+                raise RunError(f"Ray could not be started on this machine: {_first_line(error)}") from error
 
 
 def _join() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError, ValueError, RayError) as error:
+        with boundary(WorkerError, "not_joined"):
+            ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
+    except WorkerError as error:
         address = os.environ["RAY_ADDRESS"]
         raise RunError(
             f"the Ray cluster at RAY_ADDRESS={address} cannot be joined: {_first_line(error)};"

@@ -1,0 +1,80 @@
+"""Which tasks and capabilities a configuration selects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import ConfigError
+from pipeline.selection import select_capabilities, select_tasks
+from pipeline.tasks import identified
+from taskspecs.store import load_tasks
+from tests.episodes import fake_task
+from tests.runs import fake_config, tasks_file
+
+
+def test_a_set_is_taken_whole_and_in_order() -> None:
+    assert [task.instruction for task in select_tasks(fake_config())] == [
+        task.instruction for task in load_tasks("fake")
+    ]
+
+
+def test_a_limit_keeps_the_first() -> None:
+    everything = select_tasks(fake_config())
+
+    assert select_tasks(fake_config("tasks.limit=3")) == everything[:3]
+
+
+def test_limits_of_the_run_are_part_of_the_task() -> None:
+    (plain,) = select_tasks(fake_config("tasks.limit=1"))
+    (short,) = select_tasks(fake_config("tasks.limit=1", "max_steps=2", "max_seconds=9"))
+
+    assert (short.max_steps, short.max_seconds) == (2, 9)
+    assert short.task_id != plain.task_id
+
+
+def test_a_run_cannot_widen_a_tasks_limits() -> None:
+    (plain,) = select_tasks(fake_config("tasks.limit=1"))
+
+    assert select_tasks(fake_config("tasks.limit=1", "max_steps=10000")) == [plain]
+
+
+def test_versions_of_real_applications_are_bound(tmp_path: Path) -> None:
+    start = fake_task().start.model_copy(update={"app_id": "trac"})
+    task = identified(fake_task().model_copy(update={"app_ids": ["trac"], "start": start, "capability_ids": []}))
+    path = tasks_file(tmp_path / "tasks.jsonl", [task])
+
+    (bound,) = select_tasks(fake_config("provider=chromium", "apps=trac", f"tasks={path}"))
+
+    assert [(param.name, param.value) for param in bound.app_versions] == [("trac", "1.6")]
+    assert bound.task_id != task.task_id
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["apps=nowhere"], "apps: no task of 'fake' uses 'nowhere'; its applications: fake-todo"),
+        (["provider=chromium", "apps=nowhere"], "apps: unknown application 'nowhere'; known: "),
+        (["platform=mobile", "apps=[]"], "tasks: 'fake' has no task for these applications on mobile"),
+        (["tasks=missing.jsonl"], "tasks: no task set or file 'missing.jsonl'"),
+    ],
+)
+def test_what_cannot_be_selected_is_named(changes: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        select_tasks(fake_config(*changes))
+
+    assert str(caught.value).startswith(message)
+
+
+def test_capabilities_are_those_of_the_catalogs_the_tasks_use() -> None:
+    tasks = select_tasks(fake_config())
+
+    assert {capability.app_id for capability in select_capabilities(tasks)} == {"fake-todo"}
+    assert {name for task in tasks for name in task.capability_ids} <= {
+        capability.capability_id for capability in select_capabilities(tasks)
+    }
+
+
+def test_tasks_without_capabilities_need_no_catalog() -> None:
+    assert select_capabilities([fake_task(capability_ids=[])]) == []

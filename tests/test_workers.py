@@ -1,0 +1,237 @@
+"""The workers as plain classes, without Ray: what they own, deliver, refuse and leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import workers
+from pipeline.check import check
+from pipeline.episode import AttemptPlan
+from pipeline.errors import RunError
+from pipeline.manifest import Assigned
+from pipeline.planning import Order, Work, missing
+from pipeline.policies import policy_id
+from pipeline.records import PassRow, now
+from pipeline.sinks import LOST, Batch
+from pipeline.tasks import TaskSpec
+from pipeline.workers import CommitterActor, JudgeWorker, Post, RolloutWorker
+from tests.episodes import fake_task, with_faults
+from tests.runs import fake_config, one, rows
+
+RUN = "run-w"
+CONFIG = fake_config("policy.mistakes=0")
+
+
+def works(*tasks: TaskSpec, rounds: int = 1) -> list[Work]:
+    order = Order(RUN, policy_id(CONFIG), tasks, rounds, seed=7, attempts=2)
+    return [work for round_ in missing(order, (), {}) for work in round_]
+
+
+def assigned(work: Work, epoch: int) -> Assigned:
+    plan, task = work.plan, work.task
+    return Assigned(
+        epoch=epoch,
+        attempt_id=plan.attempt_id,
+        trajectory_id=plan.trajectory_id,
+        task_id=task.task_id,
+        policy_id=policy_id(CONFIG),
+        policy="planner",
+        seed=plan.seed,
+        number=plan.number,
+        app_id=task.start.app_id,
+        app_ids=task.app_ids,
+        platform=task.platform,
+        worker=plan.worker,
+        node=plan.node,
+        assigned_at=now(),
+    )
+
+
+def committed(folder: Path, *tasks: TaskSpec) -> CommitterActor:
+    committer = CommitterActor(folder, RUN, CONFIG)
+    committer.claim()
+    committer.record(list(tasks))
+    return committer
+
+
+@asynccontextmanager
+async def ready_worker(folder: Path, name: str = "w0") -> AsyncIterator[RolloutWorker]:
+    worker = RolloutWorker(Post(folder, RUN, 1, name, CONFIG))
+    await worker.ready()
+    try:
+        yield worker
+    finally:
+        await worker.close()
+
+
+async def test_an_attempt_is_buffered_and_delivered_on_flush(tmp_path: Path) -> None:
+    committed(tmp_path)
+    (work,) = works(fake_task())
+
+    async with ready_worker(tmp_path) as worker:
+        at_once = await worker.run(work.task, work.plan)
+        later = await worker.flush()
+
+    assert at_once.batch is None
+    assert [report.attempt_id for report in later.reports] == [work.plan.attempt_id]
+    assert later.batch is not None
+    assert later.batch.attempts == [work.plan.attempt_id]
+    assert later.reports[0].final
+    assert later.reports[0].termination == "finished"
+
+
+async def test_a_full_buffer_is_delivered_without_asking(tmp_path: Path) -> None:
+    committed(tmp_path)
+
+    async with ready_worker(tmp_path) as worker:
+        deliveries = [await worker.run(work.task, work.plan) for work in works(fake_task(), rounds=4)]
+
+    assert [len(delivery.reports) for delivery in deliveries] == [0, 0, 0, 4]
+
+
+async def test_nothing_waits_long_in_the_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_KEEP_SECONDS", 0.0)
+    committed(tmp_path)
+    (work,) = works(fake_task())
+
+    async with ready_worker(tmp_path) as worker:
+        delivery = await worker.run(work.task, work.plan)
+
+    assert len(delivery.reports) == 1
+
+
+async def test_a_broken_attempt_is_delivered_at_once(tmp_path: Path) -> None:
+    committed(tmp_path)
+    (work,) = works(with_faults(fake_task(), "failing_starts: -1"))
+
+    async with ready_worker(tmp_path) as worker:
+        delivery = await worker.run(work.task, work.plan)
+
+    (report,) = delivery.reports
+    assert report.fault is not None
+    assert (report.fault.boundary, report.final) == ("setup", False)
+
+
+async def test_cancelling_gives_a_record_that_is_not_final(tmp_path: Path) -> None:
+    committed(tmp_path)
+    (work,) = works(with_faults(fake_task(), "act_seconds: 5"))
+
+    async with ready_worker(tmp_path) as worker:
+        running = asyncio.create_task(worker.run(work.task, work.plan))
+        for _ in range(3):  # let the attempt begin
+            await asyncio.sleep(0)
+        await worker.cancel()
+        await running
+        delivery = await worker.flush()
+
+    assert [(report.termination, report.final) for report in delivery.reports] == [("cancelled", False)]
+
+
+async def test_the_heart_beats_while_an_attempt_runs(tmp_path: Path) -> None:
+    committed(tmp_path)
+    (work,) = works(with_faults(fake_task(), "act_seconds: 5"))
+
+    async with ready_worker(tmp_path) as worker:
+        running = asyncio.create_task(worker.run(work.task, work.plan))
+        await asyncio.wait_for(worker.beat(), 1)
+        alive = not running.done()
+        await worker.cancel()
+        running.cancel()
+
+    assert alive
+
+
+async def test_closing_leaves_no_scratch_folder(tmp_path: Path) -> None:
+    committed(tmp_path)
+
+    async with ready_worker(tmp_path) as worker:
+        assert worker._scratch is not None
+        scratch = worker._scratch.path
+        was_there = scratch.is_dir()
+
+    assert was_there
+    assert not scratch.exists()
+
+
+async def test_a_folder_that_is_not_shared_is_refused(tmp_path: Path) -> None:
+    worker = RolloutWorker(Post(tmp_path / "elsewhere", RUN, 1, "w0", CONFIG))
+
+    with pytest.raises(RunError, match="storage that every node shares"):
+        await worker.ready()
+
+
+async def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    committed(tmp_path)
+    judge = JudgeWorker(Post(tmp_path, "another run", 1, "j0", CONFIG), "pass")
+
+    with pytest.raises(RunError, match="another folder"):
+        await judge.ready()
+
+
+async def test_a_judge_writes_votes_checks_and_verdicts_of_published_attempts(tmp_path: Path) -> None:
+    task = fake_task()
+    committer = committed(tmp_path, task)
+    (work,) = works(task)
+    committer.assign(assigned(work, 1))
+    async with ready_worker(tmp_path) as worker:
+        await worker.run(work.task, work.plan)
+        committer.publish(_whole((await worker.flush()).batch))
+    committer.record([_pass()])
+
+    judge = JudgeWorker(Post(tmp_path, RUN, 1, "j0", CONFIG), "pass")
+    await judge.ready()
+    done = await judge.judge([work.plan.attempt_id])
+    committer.publish(_whole(done.batch))
+    committer.finish()
+
+    assert done.grades == {"complete": 1}
+    steps = one(tmp_path, "SELECT count(*) FROM steps")
+    assert rows(tmp_path, "SELECT grade, rule FROM trace_grades") == [("complete", "contract_only")]
+    assert one(tmp_path, "SELECT count(*) FROM verdicts WHERE target = 'step'") == steps
+    assert check(tmp_path) == []
+
+
+async def test_a_revoked_attempt_is_lost_and_its_late_batch_refused(tmp_path: Path) -> None:
+    task = fake_task()
+    committer = committed(tmp_path, task)
+    (work,) = works(task)
+    committer.assign(assigned(work, 1))
+    async with ready_worker(tmp_path) as worker:
+        await worker.run(work.task, work.plan)
+        late = _whole((await worker.flush()).batch)
+
+    revoked = committer.revoke(assigned(work, 1), False, LOST)
+    published = committer.publish(late)
+
+    assert revoked
+    assert not published
+    assert rows(tmp_path, "SELECT fault.code, final FROM attempts") == [("lost", False)]
+    assert rows(tmp_path, "SELECT kind FROM events") == [("late_commit",)]
+
+
+def test_a_committer_that_has_claimed_nothing_refuses_work(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="before it had claimed"):
+        CommitterActor(tmp_path, RUN, CONFIG).record([])
+
+
+async def test_a_worker_that_is_not_ready_runs_nothing(tmp_path: Path) -> None:
+    worker = RolloutWorker(Post(tmp_path, RUN, 1, "w0", CONFIG))
+    plan: Any = AttemptPlan(trajectory_id="t", attempt_id="t-1", seed=0)
+
+    with pytest.raises(RunError, match="not made ready"):
+        await worker.run(fake_task(), plan)
+
+
+def _whole(batch: Batch | None) -> Batch:
+    assert batch is not None
+    return batch
+
+
+def _pass() -> PassRow:
+    return PassRow(pass_id="pass", kind="collect", judge_set=[], rule="quorum", calibration_id=None, judged_at=now())
