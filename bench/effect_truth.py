@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pipeline.actions import Click, Finished
+from pipeline.actions import Finished, Wait
 from pipeline.config import PanelConfig, PolicyConfig, RunConfig
 from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
@@ -51,8 +51,8 @@ def fitting_grades(step: Step, feasible: bool) -> frozenset[StepGrade]:
     """The grades that fit a step by its mark; where the task cannot be done, going about looking fits as well."""
     if step.injected in ("wrong_target", "wrong_value", "premature"):
         return frozenset(["wrong"])
-    if step.injected == "useless":
-        return frozenset(["invalid"] if isinstance(step.action, Click) else ["explore", "invalid"])
+    if step.injected == "useless" or isinstance(step.action, Wait):
+        return frozenset(["explore", "invalid"])
     looking = step.action is not None and move_of(step.action) in ("look", "go")
     return frozenset(["correct", "explore"] if looking or not feasible else ["correct"])
 

@@ -98,6 +98,13 @@ def test_the_same_again_on_an_unchanged_screen_is_invalid() -> None:
     assert graded(press, form(), form("Broken lamp"), before=[press])[0] == "correct"
 
 
+def test_waiting_once_more_is_still_looking() -> None:
+    wait = step(Wait())
+
+    assert graded(wait, form(), form(), before=[wait]) == ("explore", "looks")
+    assert graded(wait, form(), form(), form(), before=[wait, wait]) == ("invalid", "repeated")
+
+
 # --- pointing ----------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +158,12 @@ def test_text_inside_a_link_is_the_link() -> None:
     page = look(node("link", "Start", box=(0, 0, 200, 40)), node("StaticText", "Start", box=(5, 5, 100, 35)))
 
     assert graded(click(page, "Start", role="StaticText"), page)[0] == "correct"
+
+
+def test_naming_the_text_on_a_control_names_the_control() -> None:
+    page = Look([node("link", "Toggle filters", box=(0, 0, 200, 40)), node("StaticText", "Show", box=(5, 5, 100, 35))])
+
+    assert graded(click(page, "Show", "Click “Show” to see what is there."), page) == ("explore", "looks")
 
 
 def test_pointing_at_nothing_disabled_or_covered_is_invalid() -> None:

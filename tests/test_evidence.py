@@ -84,6 +84,8 @@ def test_a_page_that_only_repeats_a_name_does_not_show_it(text: str) -> None:
         ("Lamp", "text", "The lamp, again", True),
         ("Lamp", "text", "Lampshade", False),
         ("灯", "text", "坏了的灯在这里", True),
+        ("结算（Settle）", "text", "Settle", True),
+        ("Notes (old)", "text", "Notes", False),
         ("2", "number", "Weight: 2.00", True),
         ("2", "number", "2026", False),
         ("1234.5", "number", "1,234.50 USD", True),

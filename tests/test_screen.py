@@ -104,6 +104,15 @@ def test_what_is_merely_out_of_sight_is_unclear() -> None:
     assert states_of(CREATE, of) == ["unclear", "unclear"]
 
 
+def test_a_place_that_was_not_displayed_is_no_shortfall() -> None:
+    saved = look(node("cell", "Lamp"), node("link", "New"), path="/")
+    of = record(
+        [form(), form("Lamp"), saved, saved], [step(Type(content="Lamp")), click(form(), "Create ticket"), DONE]
+    )
+
+    assert vote_on("In the project “Atlas” create the ticket “Lamp”.", of).status == "abstain"
+
+
 # --- what must go ------------------------------------------------------------------------------------------------
 
 BILLS = look(node("cell", "Dinner"), node("button", "delete"), node("cell", "Lunch"))

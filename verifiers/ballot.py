@@ -24,6 +24,8 @@ class Ballot(NamedTuple):
     """Graded votes of models and programs, one per judge."""
     persons: list[Vote]
     """Graded votes of persons."""
+    silent: list[Vote]
+    """Abstentions and errors."""
     has_models: bool
     """Whether a model judge was asked, also when it abstained or failed."""
 
@@ -51,8 +53,10 @@ class Ballot(NamedTuple):
         return (max(counts.values()) if grade is None else counts.get(grade, 0)) / len(self.valid)
 
     def tally(self) -> str:
-        """The valid votes in words, e.g. `screen: fail, judge-a: complete`."""
-        return ", ".join(f"{vote.judge}: {vote.grade}" for vote in self.valid) or "no valid vote"
+        """The votes in words, e.g. `screen: fail, judge-a: complete`; where none is valid, why not."""
+        if self.valid:
+            return ", ".join(f"{vote.judge}: {vote.grade}" for vote in self.valid)
+        return "; ".join(["no valid vote", *(f"{vote.judge}: {vote.status}, {vote.reason}" for vote in self.silent)])
 
     def _for(self, grade: Grade | None) -> list[Vote]:
         return [vote for vote in self.valid if grade is None or vote.grade == grade]
@@ -65,6 +69,7 @@ def ballot_of(votes: Iterable[Vote]) -> Ballot:
     return Ballot(
         valid=[vote for vote in graded if vote.judge_kind != "person"],
         persons=[vote for vote in graded if vote.judge_kind == "person"],
+        silent=[vote for vote in latest if vote.status != "graded" and vote.judge_kind != "person"],
         has_models=any(vote.judge_kind == "model" for vote in latest),
     )
 

@@ -33,7 +33,7 @@ from verifiers.ballot import PROGRAM
 from verifiers.ending import assess_end
 from verifiers.evidence import CHOOSERS, chooser_in_use, is_field, options_of
 from verifiers.keypoints import keypoints_of, quoted_in
-from verifiers.moment import Assessment, Moment, moment_of, unchanged_since_last
+from verifiers.moment import Assessment, Moment, moment_of, unchanged_since
 from verifiers.normalise import folded, number_of, stands_in
 from verifiers.operations import move_of
 from verifiers.pointing import assess_point, names_another, seeks
@@ -92,7 +92,12 @@ def assess(moment: Moment) -> Assessment:
 
 
 def _same_again(moment: Moment) -> bool:
-    return moment.last is not None and moment.last.action == moment.action and unchanged_since_last(moment)
+    """Whether the step repeats what changed nothing; looking may be repeated once, something may be on its way."""
+    if moment.action is None:
+        return False
+    times = 2 if move_of(moment.action) == "look" else 1
+    before = [step.action for step in moment.past.steps[-times:]]
+    return before == [moment.action] * times and unchanged_since(moment.past, times)
 
 
 # --- looking and pressing ----------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def _too_early(findings: Sequence[Finding], evidence: Evidence, past: Record) ->
         return "nothing has been done that could have changed anything"
     if changing and not evidence.sent and not any(isinstance(step.action, Drag) for step in past.steps):
         return "nothing has been sent yet"
-    unmet = [found for found in findings if found.state == "unmet" and found.sought.wanted != "answered"]
+    unmet = [found for found in findings if found.state == "unmet" and found.sought.wanted in ("shown", "gone")]
     return f"still to do: {unmet[0].sought.text} {unmet[0].reason}" if unmet else None
 
 

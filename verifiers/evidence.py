@@ -7,6 +7,7 @@ is data that values are looked for in, never anything to follow. The agent's tho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -350,7 +351,15 @@ def _has(sought: Sought, text: str) -> bool:
         return bool(set(numbers_of(sought.value)) & _numbers(text))
     if sought.kind == "day" and days_of(sought.value) & days_of(text):
         return True
-    return stands_in(folded(sought.value), text)
+    return any(stands_in(name, text) for name in _names(sought.value))
+
+
+@lru_cache(maxsize=512)
+def _names(value: str) -> tuple[str, ...]:
+    """The value, and its parts where it is given in two scripts: `结算（Settle）`."""
+    whole = folded(value)
+    both = re.fullmatch(r"([^\x00-\x7f]+)\s?\(([\x20-\x7e]+)\)|([\x20-\x7e]+?)\s?\(([^\x00-\x7f]+)\)", whole)
+    return (whole, *(part for part in both.groups() if part)) if both else (whole,)
 
 
 @lru_cache(maxsize=4096)

@@ -9,10 +9,9 @@ from typing import Literal, NamedTuple
 
 from pipeline.actions import Action, Pixel
 from pipeline.protocols import JudgeView
-from pipeline.records import Node, Record, Step, TargetUnderPoint
+from pipeline.records import Node, Record, TargetUnderPoint
 from pipeline.words import ActionErrorCode, StepGrade
 from verifiers.evidence import CONTROLS, is_field, nodes_at
-from verifiers.normalise import folded
 
 _FORM_ERRORS: frozenset[ActionErrorCode] = frozenset(
     {
@@ -85,11 +84,6 @@ class Moment(NamedTuple):
         """The node with the focus; of nested ones the smallest."""
         return min((node for node in self.nodes if "focused" in node.states), key=_area, default=None)
 
-    @property
-    def last(self) -> Step | None:
-        """The step before."""
-        return self.past.steps[-1] if self.past.steps else None
-
 
 def moment_of(view: JudgeView, record: Record, index: int) -> Moment:
     """The moment before a step."""
@@ -100,19 +94,20 @@ def moment_of(view: JudgeView, record: Record, index: int) -> Moment:
         past=record.model_copy(update={"steps": record.steps[:index], "observations": seen}),
         action=step.action,
         form_error=step.action_error if step.action is None or step.action_error in _FORM_ERRORS else None,
-        thought=folded(step.thought),
+        thought=step.thought,
         target=step.target,
         point=step.device_point,
         nodes=nodes_at(record, index),
     )
 
 
-def unchanged_since_last(moment: Moment) -> bool:
-    """Whether the step before left the screen as it was."""
-    looks = moment.past.observations[-2:]
-    if len(looks) < 2 or looks[0].tree_sha256 is None:
+def unchanged_since(past: Record, steps: int) -> bool:
+    """Whether the last so many steps left the screen as it was."""
+    looks = past.observations[-steps - 1 :]
+    first = looks[0] if len(looks) == steps + 1 else None
+    if first is None or first.tree_sha256 is None:
         return False
-    return (looks[0].tree_sha256, looks[0].location) == (looks[1].tree_sha256, looks[1].location)
+    return all((look.tree_sha256, look.location) == (first.tree_sha256, first.location) for look in looks)
 
 
 def _area(node: Node) -> int:

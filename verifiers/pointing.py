@@ -42,8 +42,9 @@ def assess_point(moment: Moment) -> Assessment:
     """The grade of a click or another press at a point."""
     hit = moment.hit
     return (
-        _unreachable(moment, hit)
+        _nothing(moment, hit)
         or names_another(moment)
+        or _unreachable(moment, hit)
         or _inert(moment, hit)
         or _unasked(moment)
         or _purpose(moment)
@@ -53,30 +54,32 @@ def assess_point(moment: Moment) -> Assessment:
 def names_another(moment: Moment) -> Assessment | None:
     """Wrong when the thought names a thing and the point is on another."""
     names = _names(moment)
-    said = [text_of(quoted) for quoted in quoted_in(moment.thought)]
+    said = [text for quoted in quoted_in(moment.thought) if (text := text_of(quoted))]
     here = ", ".join(f"“{name}”" for name in names) or "something unnamed"
-    if any(name and (name in said or stands_in(name, moment.thought)) for name in names):
+    under = [node.name for node in moment.nodes if _under(moment, node)]
+    if any(text_of(name) in said for name in [*names, *under]) or any(_said_plainly(n, moment.thought) for n in names):
         return _other_row(moment)
     for other in moment.nodes:
-        name = text_of(other.name)
-        if name in said and _pointable(other) and not _under(moment, other):
+        if text_of(other.name) in said and _pointable(other) and not _under(moment, other):
             return Assessment("wrong", "other_target", f"the thought names “{other.name}”, the point is on {here}")
-    if said and names and moment.nodes and not any(_alike(name, quoted) for name in names for quoted in said):
+    if said and names and moment.nodes and not any(_alike(text_of(name), text) for name in names for text in said):
         return Assessment("wrong", "other_target", f"the thought names “{said[0]}”, the point is on {here}")
     return None
 
 
 def seeks(thought: str) -> bool:
-    """Whether a folded thought says that the step only looks for something."""
-    return SEEKING.within(thought)
+    """Whether a thought says that the step only looks for something."""
+    return SEEKING.within(folded(thought))
+
+
+def _nothing(moment: Moment, hit: Node | None) -> Assessment | None:
+    if moment.target is not None or hit is not None or not moment.nodes:
+        return None
+    return Assessment("invalid", "nothing_there", "nothing is known to be under the point")
 
 
 def _unreachable(moment: Moment, hit: Node | None) -> Assessment | None:
     target = moment.target
-    if target is None and hit is None:
-        return (
-            Assessment("invalid", "nothing_there", "nothing is known to be under the point") if moment.nodes else None
-        )
     if target is not None and target.covered_by:
         return Assessment("invalid", "covered", f"“{target.name}” is covered by {target.covered_by}")
     if "disabled" in (*(target.states if target else ()), *(hit.states if hit else ())):
@@ -100,7 +103,7 @@ def _inert(moment: Moment, hit: Node | None) -> Assessment | None:
 def _unasked(moment: Moment) -> Assessment | None:
     """Wrong when the control destroys or leaves and the instruction asks for nothing like it."""
     asked = folded(moment.view.instruction)
-    for name in _names(moment):
+    for name in map(folded, _names(moment)):
         if DESTRUCTIVE.within(name) and not DESTRUCTIVE.within(asked) and not VERBS["delete"].within(asked):
             return Assessment("wrong", "destructive", f"“{name}” destroys something that nobody asked to destroy")
         if LEAVING.within(name) and not LEAVING.within(asked):
@@ -121,13 +124,18 @@ def _concerns(moment: Moment) -> bool:
     """Whether the control carries a word of the instruction, or takes a value of it."""
     asked = folded(moment.view.instruction)
     hit = moment.hit
-    return (hit is not None and is_field(hit)) or any(stands_in(name, asked) for name in _names(moment))
+    return (hit is not None and is_field(hit)) or any(stands_in(text_of(name), asked) for name in _names(moment))
 
 
 def _names(moment: Moment) -> list[str]:
     """The names of what is under the point: as hit, and as the tree has it."""
     found = [moment.target.name if moment.target else "", moment.hit.name if moment.hit else ""]
-    return list(dict.fromkeys(name for name in map(text_of, found) if name))
+    return list(dict.fromkeys(name.strip() for name in found if text_of(name)))
+
+
+def _said_plainly(name: str, thought: str) -> bool:
+    """Whether a thought names a thing without quotation marks; `add` in a sentence is not the button `Add`."""
+    return name in thought and stands_in(text_of(name), folded(thought))
 
 
 def _other_row(moment: Moment) -> Assessment | None:

@@ -84,11 +84,11 @@ def _grade(
         return _refusal(view, evidence, record)
     if not findings:
         return None, "the instruction names nothing that can be looked for"
-    unmet = [found for found in findings if found.state == "unmet"]
+    unmet = [found for found in findings if found.state == "unmet" and found.sought.wanted != "seen"]
     changing = [found for found in findings if found.sought.verb in CHANGING and found.sought.wanted != "seen"]
     if unmet:
         return _shortfall(unmet, changing, record)
-    unclear = [found for found in findings if found.state == "unclear"]
+    unclear = [found for found in findings if found.state != "met"]
     if unclear:
         return None, f"unclear: {_listed(unclear)}"
     if changing and not any_task_specific(record):
@@ -100,8 +100,6 @@ def _shortfall(unmet: Sequence[Finding], changing: Sequence[Finding], record: Re
     reached = [found for found in changing if found.state == "met"]
     if reached and any_task_specific(record):
         return "partial", f"met: {_listed(reached)}; unmet: {_listed(unmet)}"
-    if all(found.sought.wanted == "seen" for found in unmet) and any_task_specific(record):
-        return None, f"not displayed: {_listed(unmet)}"
     return "fail", f"unmet: {_listed(unmet)}"
 
 
