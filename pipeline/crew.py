@@ -8,6 +8,7 @@ run consists of is not known here, nor what is done with its trajectories.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
@@ -68,9 +69,11 @@ class Seat:
     async def _move(self) -> bool:
         """One move; false when there is none left to make."""
         office = self._office
-        work = None if office.halt.called.is_set() else office.desk.take(self._number)
-        if work is not None:
-            await self._attempt(work)
+        if office.desk.waiting and not office.halt.called.is_set():
+            employee = self._employee or await self._hire()
+            work = office.desk.take(self._number) if employee else None
+            if employee is not None and work is not None:
+                await self._attempt(employee, work)
         elif self._employee is not None and self._open:
             answer = self._employee.worker.flush.remote()
             await self._guarded(self._employee, ask(answer, _FLUSH_SECONDS, "flush"))
@@ -80,11 +83,7 @@ class Seat:
             await asyncio.sleep(_IDLE_SECONDS)  # an attempt of another seat may break and come back
         return True
 
-    async def _attempt(self, work: Work) -> None:
-        employee = self._employee or await self._hire()
-        if employee is None:
-            self._office.desk.put_back(work)
-            return
+    async def _attempt(self, employee: Employee, work: Work) -> None:
         plan = work.plan.model_copy(update={"worker": employee.name, "node": employee.node})
         assigned = _assigned(work.task, plan, self._office)
         await ask(self._office.committer.assign.remote(assigned), PUBLISH_SECONDS, "committer")
@@ -95,15 +94,17 @@ class Seat:
         await self._guarded(employee, watch(worker, running, limit, self._office.halt, worker.cancel.remote))
 
     async def _hire(self) -> Employee | None:
-        """A worker for this seat; null when it did not come up and may be tried again."""
+        """A worker for this seat; null when it did not come up, or there is nothing left for it to do."""
+        office = self._office
         self._generation += 1
         name = f"w{self._number}g{self._generation}"
-        try:
-            self._employee = await self._office.agency.hire(
-                RolloutWorker, self._office.place, name, self._office.post(name)
-            )
-        except EpisodeError:
-            self._employee = None
+        hiring = asyncio.create_task(office.agency.hire(RolloutWorker, office.place, name, office.post(name)))
+        while not hiring.done():
+            await asyncio.wait({hiring}, timeout=_IDLE_SECONDS)
+            if office.desk.idle or office.halt.called.is_set():
+                hiring.cancel()  # the others may have finished while a node was awaited
+        with contextlib.suppress(EpisodeError, asyncio.CancelledError):
+            self._employee = await hiring
         return self._employee
 
     async def _guarded(self, employee: Employee, work: Coroutine[Any, Any, Delivery]) -> None:

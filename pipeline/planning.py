@@ -103,11 +103,22 @@ class Desk:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way and nothing is left."""
-        return self._under_way == 0 and not self._waiting()
+        return self._under_way == 0 and not self.waiting
+
+    @property
+    def waiting(self) -> bool:
+        """Whether any work waits; opens the next round when this one is handed out."""
+        while not any(self._queues.values()):
+            following = next(self._rounds, None)
+            if following is None:
+                return False
+            for work in following:
+                self._queues.setdefault(work.app_id, deque()).append(work)
+        return True
 
     def take(self, seat: int) -> Work | None:
         """Work for a worker: of the application it is on, else of the one with the fewest workers; None when out."""
-        if not self._waiting():
+        if not self.waiting:
             return None
         app_id = self._seats.get(seat)
         if app_id is None or not self._queues.get(app_id):
@@ -120,11 +131,6 @@ class Desk:
         """One piece of work has reached its end: a final attempt, or a cancelled one."""
         self._under_way -= 1
 
-    def put_back(self, work: Work) -> None:
-        """Work that was not begun waits again, first in line."""
-        self._under_way -= 1
-        self._queues.setdefault(work.app_id, deque()).appendleft(work)
-
     def give_back(self, work: Work) -> None:
         """A broken attempt comes back as its next one; its application lets the others go first."""
         self._under_way -= 1
@@ -132,16 +138,6 @@ class Desk:
         queue.append(work)
         self._queues[work.app_id] = queue
         self._seats = {seat: app for seat, app in self._seats.items() if app != work.app_id}
-
-    def _waiting(self) -> bool:
-        """Whether any work waits; opens the next round when this one is handed out."""
-        while not any(self._queues.values()):
-            following = next(self._rounds, None)
-            if following is None:
-                return False
-            for work in following:
-                self._queues.setdefault(work.app_id, deque()).append(work)
-        return True
 
     def _crowding(self, app_id: str) -> int:
         return sum(app == app_id for app in self._seats.values())

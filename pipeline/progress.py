@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -33,7 +34,7 @@ class Board:
         self._notes: dict[str, str] = {}
         self._last_line = time.monotonic()
 
-    def __enter__(self) -> Board:
+    def __enter__(self) -> Self:
         """Start drawing."""
         self._bars.start()
         return self

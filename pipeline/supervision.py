@@ -103,6 +103,9 @@ class Agency:
         worker: Handle = actor(kind, place).remote(*arguments)
         try:
             node = await ask(worker.ready.remote(), self._start_seconds, f"worker {name} starting")
+        except asyncio.CancelledError:
+            dismiss(worker)
+            raise
         except PathproofError as error:
             dismiss(worker)
             self._last_error = _first_line(error)

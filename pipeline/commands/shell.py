@@ -14,6 +14,9 @@ from typer.exceptions import TyperException
 
 from pipeline.errors import ConfigError, PathproofError
 
+_INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
+
 
 def group(about: str | None = None) -> typer.Typer:
     """An empty set of commands with plain help, whose errors `run` reports."""
@@ -36,12 +39,12 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         return _failed(str(error), 1)
     except TyperException as error:
         return _failed(error.format_message(), 2)
-    except (KeyboardInterrupt, typer.Abort):
-        return _failed("interrupted", 1)
     except BrokenPipeError:
         # The reader of our output has had enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    if code == _INTERRUPTED:
+        return _failed("interrupted", 1)
     return code if isinstance(code, int) else 0
 
 

@@ -1,0 +1,79 @@
+"""The Ray we start for ourselves: loopback only, with a token; and joining one that is there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+import ray
+
+from pipeline.cluster import Cluster, connected, inside_job, joins_cluster
+from pipeline.errors import RunError
+
+
+def test_nothing_listens_beyond_loopback(ray_here: Cluster) -> None:
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    listening = [
+        found.laddr.ip
+        for process in family
+        for found in process.net_connections(kind="tcp")
+        if found.status == psutil.CONN_LISTEN
+    ]
+
+    assert len(listening) > 5
+    assert {address.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
+
+
+def test_callers_need_a_token(ray_here: Cluster) -> None:
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_a_ray_that_is_there_is_used_and_left_alone(ray_here: Cluster) -> None:
+    with connected(2, "web") as cluster:
+        assert cluster.node_id == ray_here.node_id
+        assert cluster.worker.resources == {"browser": 1}
+
+    assert ray.is_initialized()
+
+
+def test_a_platform_whose_resource_nobody_declares_takes_a_share_of_a_cpu(
+    ray_here: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    with connected(2, "mobile") as cluster:
+        plain = cluster.worker
+    (tmp_path / "ray_bootstrap_config.yaml").write_text("# made by the cluster launcher")
+    with connected(2, "mobile") as cluster:
+        autoscaled = cluster.worker
+
+    assert (plain.num_cpus, plain.resources) == (0.5, {})
+    assert (autoscaled.num_cpus, autoscaled.resources) == (0, {"phone": 1})
+
+
+def test_a_cluster_that_cannot_be_joined_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.cluster.ray.is_initialized", lambda: False)
+    monkeypatch.setenv("RAY_ADDRESS", "http://nowhere:1")
+
+    with pytest.raises(RunError, match="RAY_ADDRESS=http://nowhere:1 cannot be joined"), connected(1, "web"):
+        pass
+
+
+@pytest.mark.parametrize(("address", "joins"), [("", False), ("local", False), ("10.0.0.1:6379", True)])
+def test_an_address_in_the_environment_means_a_cluster(
+    address: str, joins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.cluster.ray.is_initialized", lambda: False)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+
+    assert joins_cluster() is joins
+
+
+def test_a_job_is_known_by_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = inside_job()
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
+
+    assert (before, inside_job()) == (False, True)
