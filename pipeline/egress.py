@@ -306,10 +306,11 @@ async def _connected(machines: list[IpAddress], port: int | None) -> _Side:
 
 
 def _page(refusal: _Refusal) -> bytes:
-    body = (
-        f"<!doctype html><title>{refusal.status}</title><h1>{refusal.status}</h1><p>{html.escape(refusal.detail)}</p>"
-    )
-    data = body.encode()
-    head = f"HTTP/1.1 {refusal.status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(data)}\r\n"
-    fields = f"{REFUSED_HEADER}: 1\r\nConnection: close" if refusal.status.startswith("403") else "Connection: close"
-    return f"{head}{fields}".encode() + _HEAD_END + data
+    # An icon of its own, lest the browser ask the refused host for one.
+    top = f'<!doctype html><link rel="icon" href="data:,"><title>{refusal.status}</title>'
+    data = f"{top}<h1>{refusal.status}</h1><p>{html.escape(refusal.detail)}</p>".encode()
+    fields = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(data)), "Connection": "close"}
+    if refusal.status.startswith("403"):
+        fields[REFUSED_HEADER] = "1"
+    lines = [f"HTTP/1.1 {refusal.status}", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join(lines).encode() + _HEAD_END + data

@@ -48,6 +48,7 @@ class WebServer:
         self.answers: dict[str, Answer] = {}
         self.stalled: set[str] = set()
         self.requests: list[Request] = []
+        self.asked = threading.Event()
         self.ending = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, folder))
         self._server.daemon_threads = True
@@ -64,6 +65,15 @@ class WebServer:
     @property
     def url(self) -> str:
         return f"http://{self.address}"
+
+    def later(self, seconds: float, reply: Reply) -> Answer:
+        """An answer that takes its time."""
+
+        def answer(request: Request) -> Reply:
+            self.ending.wait(seconds)
+            return reply
+
+        return answer
 
     def paths(self) -> list[str]:
         return [request.path for request in self.requests]
@@ -88,6 +98,7 @@ def _handler(server: WebServer, folder: Path) -> type[BaseHTTPRequestHandler]:
             headers = {key.lower(): value for key, value in self.headers.items()}
             request = Request(self.command, self.path, headers, self.rfile.read(length))
             server.requests.append(request)
+            server.asked.set()
             path = self.path.partition("?")[0]
             if path in server.stalled:
                 server.ending.wait(60)

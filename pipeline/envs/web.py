@@ -84,10 +84,12 @@ class WebEnvironment:
         self._aim, self._reloads, self._reloaded, self._scale = None, 0, False, self._screen.ratio
         try:
             tab = await self._watch.open()
-            await self._go(tab, self._address)
+            status = await self._go(tab, self._address)
             await tab.forget_history()
         except (PlaywrightError, TimeoutError, TreeError) as error:
             raise SetupError("start_page", f"{self._address} did not open: {error}") from error
+        if status >= 500:
+            raise SetupError("start_page", f"{self._address} answers {status}")
         await self._sites.mark()
         device = f"{self._screen.width}x{self._screen.height}@{self._screen.ratio:g}"
         return EnvironmentInfo(driver="web", provider="chromium", device=device, build=self._browser.version)
@@ -184,7 +186,7 @@ class WebEnvironment:
         since = time.monotonic()
         feedback = None
         with _closing(tab):
-            feedback = await hands.begin(action, spots)
+            feedback = await tab.unless_lost(hands.begin(action, spots))
         flags: list[str] = []
         if action.type not in _NO_CHANGE:
             stamp = await self._settled(tab, since)
@@ -218,10 +220,12 @@ class WebEnvironment:
             self._watching().happened("blocked_address", address=url[:200], answer="refused", decided_by="rule")
             await self._go(tab, self._address)
 
-    async def _go(self, tab: Tab, url: str) -> None:
+    async def _go(self, tab: Tab, url: str) -> int:
+        """Open an address and wait until it has settled; its HTTP status, 0 when there was none."""
         since = time.monotonic()
-        await tab.page.goto(url, wait_until="commit", timeout=NAVIGATION_SECONDS * 1000)
+        response = await tab.page.goto(url, wait_until="commit", timeout=NAVIGATION_SECONDS * 1000)
         await tab.settle(since)
+        return response.status if response is not None else 0
 
     async def _viewed(self, earlier: _View | None = None) -> _View:
         """Picture and look at once, and the page's stamp afterwards; `earlier` is the try before."""
@@ -255,6 +259,7 @@ class WebEnvironment:
             replaced = await watch.open()
             await self._go(replaced, self._address)
         except (PlaywrightError, TimeoutError) as error:
+            self._check_browser()
             raise EnvError("page_lost", f"{self._address} could not be opened again: {error}") from error
         watch.happened("reload", address=self._address, detail="crashed" if tab is not None else "closed")
         self._reloaded = True

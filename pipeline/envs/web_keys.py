@@ -60,10 +60,16 @@ def key_names(keys: Sequence[str]) -> list[str]:
     named = [_name(key) for key in keys]
     modifiers = [key for key in MODIFIERS if key in named]
     others = [key for key in named if key not in MODIFIERS]
-    if "Shift" not in modifiers and modifiers:
-        # A capital letter would mean Shift as well.
-        others = [key.lower() if len(key) == 1 else key for key in others]
+    if modifiers:
+        # A capital letter stands for Shift, and Shift for capital letters.
+        others = [_cased(key, "Shift" in modifiers) for key in others]
     return [*modifiers, *dict.fromkeys(others)]
+
+
+def _cased(key: str, shifted: bool) -> str:
+    if len(key) != 1:
+        return key
+    return key.upper() if shifted else key.lower()
 
 
 def _name(key: str) -> str:

@@ -11,7 +11,8 @@ import base64
 import contextlib
 import json
 import time
-from typing import Any, NamedTuple
+from collections.abc import Coroutine
+from typing import Any, NamedTuple, TypeVar
 
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
@@ -23,8 +24,10 @@ from pipeline.errors import CaptureError, TreeError
 from pipeline.frames import frame_of
 from pipeline.records import Frame
 
-CALL_SECONDS = 5.0
+CALL_SECONDS = 8.0
 """What a page has for one answer."""
+
+T = TypeVar("T")
 
 _WORLD = "pathproof"
 _OPEN_SECONDS = 10.0
@@ -63,6 +66,9 @@ class Tab:
         self._world: int | None = None
         self._arrived = asyncio.Event()
         self._arrived.set()
+        self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        page.on("crash", self._lose)
+        page.on("close", self._lose)
 
     @classmethod
     async def open(cls, page: Page, screen: Screen, proxy: Proxy) -> Tab:
@@ -93,6 +99,17 @@ class Tab:
                     continue
                 return answer
 
+    async def unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of something done to the page; ends at once when the page crashes, which nobody else notices."""
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait((task, self._lost), return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise PlaywrightError("the page crashed or was closed")
+        finally:
+            task.cancel()
+
     async def look(self, scale: float) -> Look:
         """Address, title, tree and stamp of the document as it is now; boxes are CSS pixels times `scale`."""
         return Look(**await self.call("look", scale))
@@ -104,7 +121,7 @@ class Tab:
             async with asyncio.timeout(CALL_SECONDS):
                 if self.screen.ratio != 1:
                     options["clip"] = await self._clip()
-                answer = await self._session.send("Page.captureScreenshot", options)
+                answer = await self._send("Page.captureScreenshot", options)
         except TimeoutError as error:
             raise CaptureError("timeout", f"no picture within {CALL_SECONDS:g} s") from error
         return frame_of(base64.b64decode(answer["data"]))
@@ -137,12 +154,12 @@ class Tab:
     async def history(self) -> int:
         """How many earlier pages one can go back to."""
         async with asyncio.timeout(CALL_SECONDS):
-            return int((await self._session.send("Page.getNavigationHistory"))["currentIndex"])
+            return int((await self._send("Page.getNavigationHistory"))["currentIndex"])
 
     async def forget_history(self) -> None:
         """Make the present page the first one."""
         async with asyncio.timeout(CALL_SECONDS):
-            await self._session.send("Page.resetNavigationHistory")
+            await self._send("Page.resetNavigationHistory")
 
     async def _arrival(self) -> bool:
         """Wait for the document that is being fetched, if any; one that takes too long is given up on."""
@@ -156,7 +173,7 @@ class Tab:
 
     async def _enter(self) -> int:
         """The scripts' own world in the present document: pages neither see nor break it."""
-        made = await self._session.send(
+        made = await self._send(
             "Page.createIsolatedWorld",
             {"frameId": self._frame, "worldName": _WORLD, "grantUniveralAccess": True},
         )
@@ -166,7 +183,7 @@ class Tab:
         return world
 
     async def _evaluate(self, expression: str, world: int) -> Any:
-        answer = await self._session.send(
+        answer = await self._send(
             "Runtime.evaluate",
             {"expression": expression, "contextId": world, "returnByValue": True, "awaitPromise": True},
         )
@@ -177,9 +194,17 @@ class Tab:
 
     async def _clip(self) -> dict[str, float]:
         """The viewport in the document's coordinates: only with a clip is the picture taken at the device's ratio."""
-        view = (await self._session.send("Page.getLayoutMetrics"))["cssVisualViewport"]
+        view = (await self._send("Page.getLayoutMetrics"))["cssVisualViewport"]
         size = {"width": self.screen.width, "height": self.screen.height, "scale": self.screen.ratio}
         return {"x": view["pageX"], "y": view["pageY"], **size}
+
+    async def _send(self, method: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
+        return await self.unless_lost(self._session.send(method, parameters))
+
+    def _lose(self, page: Page) -> None:
+        del page
+        if not self._lost.done():
+            self._lost.set_result(None)
 
     def _leaving(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self._frame and not event["navigationType"].lower().endswith("samedocument"):

@@ -61,7 +61,7 @@ function letters(text) {
 // Editors take text through a field nobody sees and empty it at once.
 function isSink(field) {
   const rect = field.getBoundingClientRect();
-  if (rect.width < 4 || rect.height < 4) return true;
+  if (rect.width < 10 || rect.height < 8 || !field.checkVisibility({ opacityProperty: true })) return true;
   const x = (rect.left + rect.right) / 2;
   const y = (rect.top + rect.bottom) / 2;
   const page = field.ownerDocument.defaultView;

@@ -7,6 +7,8 @@ function innermost(root, x, y, dx, dy) {
   if (element.shadowRoot && element.shadowRoot !== root) {
     const inner = innermost(element.shadowRoot, x, y, dx, dy);
     if (inner && inner.element !== element) return inner;
+    const text = textNodeAt(element, x, y);
+    if (text && text.assignedSlot) return { element: text.assignedSlot, root: element.shadowRoot, x, y, dx, dy };
   }
   const page = element.localName === "iframe" ? reachable(element) : null;
   if (page) {
@@ -97,17 +99,15 @@ function spoken(found, line) {
   return cut(plain(`${roleOf(found.element)} ${found.element.textContent.slice(0, MAX_NAME)}`), MAX_NAME);
 }
 
+function textNodeAt(element, x, y) {
+  const inside = (rect) => rect.left <= x && x < rect.right && rect.top <= y && y < rect.bottom;
+  return [...element.childNodes].find((child) => child.nodeType === 3 && [...rangeOf(child).getClientRects()].some(inside));
+}
+
 function textAt(found) {
-  for (const child of found.element.childNodes) {
-    const name = child.nodeType === 3 ? plain(child.data) : "";
-    if (!name) continue;
-    const range = child.ownerDocument.createRange();
-    range.selectNodeContents(child);
-    const { x, y } = found;
-    const inside = (rect) => rect.left <= x && x < rect.right && rect.top <= y && y < rect.bottom;
-    if ([...range.getClientRects()].some(inside)) return { name, rect: shifted(range.getBoundingClientRect(), found) };
-  }
-  return null;
+  const node = textNodeAt(found.element, found.x, found.y);
+  const name = node ? plain(shown(node.data, getComputedStyle(found.element))) : "";
+  return name ? { name, rect: shifted(rangeOf(node).getBoundingClientRect(), found) } : null;
 }
 
 // Width and height of what would scroll under a point: the nearest part with room to go, else the page's viewport.

@@ -38,7 +38,7 @@ const INTERACTIVE = new Set((
 
 const NAMED_BY_CONTENT = new Set((
   "button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio option radio " +
-  "rowheader switch tab tooltip treeitem DisclosureTriangle caption Legend Figcaption"
+  "rowheader switch tab tooltip treeitem DisclosureTriangle"
 ).split(" "));
 
 const KEPT_WITHOUT_NAME = new Set(["alert", "alertdialog", "Canvas", "dialog", "Iframe", "image"]);

@@ -75,7 +75,9 @@ class Walk {
     if (tag === "textarea") return;
     if (tag === "iframe" || tag === "frame") return this.frame(element, rect, style, place);
     if (element.shadowRoot) watch(element.shadowRoot);
+    const closed = tag === "details" && !element.open;
     for (const child of childrenOf(element)) {
+      if (closed && child.localName !== "summary") continue;
       if (child.nodeType === 1) this.element(child, place);
       else if (child.nodeType === 3 && !place.told && style.visibility === "visible") this.text(child, style, place);
     }
@@ -84,9 +86,7 @@ class Walk {
   text(node, style, place) {
     const name = plain(shown(node.data, style));
     if (!name) return;
-    const range = node.ownerDocument.createRange();
-    range.selectNodeContents(node);
-    const rect = shifted(range.getBoundingClientRect(), place);
+    const rect = shifted(rangeOf(node).getBoundingClientRect(), place);
     if (rect.right <= rect.left || rect.bottom <= rect.top) return;
     const shows = overlap(rect, place.clip);
     if (!shows && this.outside >= MAX_OUTSIDE) return;
@@ -135,6 +135,12 @@ function mainRect(element, style) {
 
 function shifted(rect, place) {
   return { left: rect.left + place.dx, top: rect.top + place.dy, right: rect.right + place.dx, bottom: rect.bottom + place.dy };
+}
+
+function rangeOf(node) {
+  const range = node.ownerDocument.createRange();
+  range.selectNodeContents(node);
+  return range;
 }
 
 // What an outermost element hides is up to the viewport, not to its own box.
