@@ -340,6 +340,7 @@ def test_ending_with_a_question_unanswered_is_wrong() -> None:
     assert graded(step(Finished()), page, instruction=ask) == ("wrong", "too_early")
     assert graded(step(Finished(content="ann")), page, instruction=ask) == ("correct", "serves")
     assert graded(step(Answer(content="bob")), page, instruction=ask) == ("wrong", "unfounded")
+    assert graded(step(Answer(content="owned")), page, instruction=ask) == (None, "unknown")
 
 
 def test_an_answer_that_has_to_be_worked_out_is_not_judged_by_its_absence() -> None:

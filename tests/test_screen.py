@@ -162,6 +162,15 @@ def test_an_answer_on_no_screen_is_not_believed(text: str) -> None:
     assert vote_on(ASK, answer(text, OWNER)).status == "abstain"
 
 
+def test_a_piece_of_what_a_screen_shows_is_not_plainly_the_answer() -> None:
+    shelf = look(node("heading", "Products"), node("cell", "Hand grinder"), node("cell", "Kettle."))
+    ask = "Which product is the cheapest?"
+
+    assert vote_on(ask, answer("Hand", shelf)).status == "abstain"
+    assert vote_on(ask, answer("hand grinder", shelf)).grade == "complete"
+    assert vote_on(ask, answer("Kettle", shelf)).grade == "complete"
+
+
 def test_no_answer_fails() -> None:
     assert vote_on(ASK, answer("", OWNER)).grade == "fail"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pipeline.actions import Answer, CallUser, Drag, Finished
 from pipeline.records import Record
 from verifiers.evidence import Evidence, evidence_of
-from verifiers.findings import Finding, findings_of, missing_of
+from verifiers.findings import ON_NO_SCREEN, Finding, findings_of, missing_of
 from verifiers.moment import Assessment, Moment
 from verifiers.normalise import folded
 from verifiers.operations import any_task_specific, move_of
@@ -53,6 +53,8 @@ def _answering(moment: Moment, content: str, found: Finding) -> Assessment:
         return Assessment("correct", "serves", f"the answer stands on a screen: {found.reason}")
     if COMPUTED.within(folded(moment.view.instruction)):
         return Assessment(None, "unknown", "the answer is worked out; no screen shows it")
+    if not found.reason.endswith(ON_NO_SCREEN):
+        return Assessment(None, "unknown", f"whether that is the whole answer is not known: {found.reason}")
     return Assessment("wrong", "unfounded", f"no screen shows the answer “{content[:80]}”")
 
 

@@ -88,6 +88,11 @@ class Evidence(NamedTuple):
                 return Sighting(screen.look, screen.frame_sha256, quote)
         return None
 
+    def stands_alone(self, sought: Sought) -> bool:
+        """Whether some text is the value, or has it set off by marks: `Owner: ann`, but not `ann` in `ann's room`."""
+        alone = re.compile(rf"(?:^|[^\w\s]\s*){re.escape(folded(sought.value))}(?:$|\s*[,.;:)\]/|](?:\s|$))")
+        return any(alone.search(text) for screen in self.screens for text in screen.visible)
+
     def first_seen(self, sought: Sought) -> int | None:
         """The first look in which the application displays the value in the picture."""
         return next((screen.look for screen in self.screens if _find(sought, screen.visible) is not None), None)

@@ -17,7 +17,8 @@ from verifiers.keypoints import Sought, ValueKind, keypoints_of, unquoted
 from verifiers.normalise import days_of, folded, number_of, text_of
 from verifiers.wordlists import FUNCTIONS
 
-_ON_NO_SCREEN = "on no screen"
+ON_NO_SCREEN = "on no screen"
+"""How the reason ends where a value was looked for in vain."""
 _NEVER_ENTERED = "never entered and on no screen"
 
 
@@ -71,7 +72,7 @@ def value_of(answer: str, sought: Sought) -> Sought:
 
 def _seeing(found: Finding, evidence: Evidence) -> Finding:
     """What was looked for in vain is not unmet where a picture was left unread."""
-    if found.state == "unmet" and evidence.blind and found.reason in (_ON_NO_SCREEN, _NEVER_ENTERED):
+    if found.state == "unmet" and evidence.blind and found.reason in (ON_NO_SCREEN, _NEVER_ENTERED):
         return found._replace(state="unclear", reason=f"{found.reason} that could be read")
     return found
 
@@ -122,7 +123,7 @@ def _seen(sought: Sought, evidence: Evidence) -> Finding:
         return Finding(sought, "met", f"“{sighting.quote}”", *sighting[:2])
     if evidence.anywhere(sought) or sought.kind != "text":
         return _at_end(sought, "unclear", "not displayed within a picture", evidence)
-    return _at_end(sought, "unmet", _ON_NO_SCREEN, evidence)
+    return _at_end(sought, "unmet", ON_NO_SCREEN, evidence)
 
 
 def _changed(sought: Sought, evidence: Evidence) -> Finding:
@@ -138,10 +139,13 @@ def _answered(sought: Sought, evidence: Evidence, answer: str | None) -> Finding
     """The answer is only looked for; that the agent gives it proves nothing."""
     if not answer:
         return _at_end(sought, "unmet", "no answer was given", evidence)
-    sighting = evidence.seen(value_of(answer, sought))
-    if sighting is not None:
-        return Finding(sought, "met", f"“{sighting.quote}”", *sighting[:2])
-    return _at_end(sought, "unclear", f"“{answer[:80]}” is on no screen", evidence)
+    said = value_of(answer, sought)
+    sighting = evidence.seen(said)
+    if sighting is None:
+        return _at_end(sought, "unclear", f"“{answer[:80]}” is {ON_NO_SCREEN}", evidence)
+    state: KeypointState = "met" if said.kind != "text" or evidence.stands_alone(said) else "unclear"
+    words = f"“{sighting.quote}”" if state == "met" else f"only as a part of “{sighting.quote}”"
+    return Finding(sought, state, words, *sighting[:2])
 
 
 def _at_end(sought: Sought, state: KeypointState, reason: str, evidence: Evidence) -> Finding:
