@@ -114,10 +114,6 @@ class Evidence(NamedTuple):
         last = self.screens[-1]
         return _find(sought, (*last.visible, *last.hidden)) is not None
 
-    def filled_in(self, sought: Sought) -> bool:
-        """Whether a field or chooser of the last screen holds the value."""
-        return _find(sought, self.screens[-1].filled) is not None
-
     def last_entry(self, sought: Sought | None = None) -> int | None:
         """The last step that entered the value, or anything."""
         steps = [
