@@ -86,8 +86,10 @@ def main(arguments: Sequence[str]) -> int:
                 names = names or app_names()
             case _:
                 raise ConfigError("usage: python -m pipeline.apps install [APP ... | --config NAME]")
-        for app_id in names:
-            sys.stderr.write(f"{app_id}: {install(load_app(app_id))}\n")
+        for entry in map(load_app, names):
+            if not place_of(entry).ready:
+                sys.stderr.write(f"installing the application {entry.app_id} {entry.version}\n")
+                install(entry)
     except PathproofError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2 if isinstance(error, ConfigError) else 1

@@ -104,7 +104,12 @@ def find_chromium(root: Path) -> str:
 def install_applications(root: Path) -> None:
     """The applications of the default configuration, each apart."""
     python = root / ".venv" / "bin" / "python"
-    run([str(python), "-m", "pipeline.apps", "install", "--config", "quickstart"], _INSTALL_SECONDS, cwd=root)
+    run(
+        [str(python), "-m", "pipeline.apps", "install", "--config", "quickstart"],
+        _INSTALL_SECONDS,
+        cwd=root,
+        shown=True,
+    )
 
 
 def install_packages(names: Sequence[str], missing: str) -> None:
@@ -134,15 +139,18 @@ def locked(lock: str, name: str) -> str:
     return "\n".join(entry)
 
 
-def run(argv: Sequence[str], seconds: float, cwd: Path | None = None) -> str:
-    """What a command prints; raises CommandError with its end when it fails, and ends it when it takes too long."""
+def run(argv: Sequence[str], seconds: float, *, cwd: Path | None = None, shown: bool = False) -> str:
+    """What a command prints, unless it is shown; raises CommandError with the end of it when the command fails.
+
+    A command that takes too long is ended.
+    """
     try:
         process = subprocess.Popen(
             argv,
             cwd=cwd,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=None if shown else subprocess.PIPE,
+            stderr=None if shown else subprocess.STDOUT,
             start_new_session=True,
             text=True,
             errors="replace",
@@ -152,27 +160,27 @@ def run(argv: Sequence[str], seconds: float, cwd: Path | None = None) -> str:
     with process:
         try:
             output, _ = process.communicate(timeout=seconds)
-        except BaseException as error:  # also Ctrl-C: the command has a session of its own and would go on
-            os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise CommandError(f"`{' '.join(argv)}` took longer than {seconds:.0f} s") from error
-            raise
+        except subprocess.TimeoutExpired as error:
+            raise CommandError(f"`{' '.join(argv)}` took longer than {seconds:.0f} s") from error
+        finally:
+            if process.poll() is None:  # also on Ctrl-C: in a session of its own the command would go on
+                os.killpg(process.pid, signal.SIGKILL)
     if process.returncode != 0:
-        raise CommandError(f"`{' '.join(argv)}` failed:\n{output[-_TAIL_CHARACTERS:].strip()}")
-    return output
+        end = (output or "")[-_TAIL_CHARACTERS:].strip()
+        raise CommandError(f"`{' '.join(argv)}` failed" + (f":\n{end}" if end else ""))
+    return output or ""
 
 
 def _make_venv(venv: Path) -> None:
     shutil.rmtree(venv, ignore_errors=True)
-    if importlib.util.find_spec("ensurepip") is not None:
-        run([sys.executable, "-m", "venv", str(venv)], _ANSWER_SECONDS * 2)
-    elif shutil.which("uv"):
+    if shutil.which("uv"):
         run([sys.executable, "-m", "venv", "--without-pip", str(venv)], _ANSWER_SECONDS)
-    else:
+        return
+    if importlib.util.find_spec("ensurepip") is None:
         package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
         install_packages([package], "this Python cannot make environments (module ensurepip is missing)")
-        # In a process of its own: this one has already looked for the module in vain.
-        run([sys.executable, "-m", "venv", str(venv)], _ANSWER_SECONDS * 2)
+    # In a process of its own: this one may have looked for the module in vain.
+    run([sys.executable, "-m", "venv", str(venv)], _ANSWER_SECONDS * 2)
 
 
 def _install_lock(root: Path, venv: Path, lock: str) -> None:
