@@ -27,6 +27,7 @@ from pipeline.reaper import Scratch
 
 _SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _START_SECONDS = 60.0
+_TRIES = 2
 _CONTEXT_SECONDS = 20.0
 _CLOSE_SECONDS = 8.0
 _KILL_SECONDS = 2.0
@@ -113,29 +114,22 @@ class Browser:
         return self._chromium.version if self._chromium is not None else ""
 
     async def context(self, screen: Screen) -> BrowserContext:
-        """A fresh context in a running browser, with nothing of earlier episodes; raises SetupError."""
-        if self._used >= self._episodes or not self.alive:
+        """A fresh context in a running browser, with nothing of earlier episodes; raises SetupError or RunError."""
+        if self._used >= self._episodes:
             await self._stop()
-            await self._start()
-        self._used += 1
-        chromium = self._chromium
-        if chromium is None:
-            raise SetupError("no_browser", "the browser did not start")
-        try:
-            async with asyncio.timeout(_CONTEXT_SECONDS):
-                return await chromium.new_context(
-                    viewport={"width": screen.width, "height": screen.height},
-                    device_scale_factor=screen.ratio,
-                    locale="en-US",
-                    timezone_id="UTC",
-                    color_scheme="light",
-                    reduced_motion="reduce",
-                    accept_downloads=True,
-                    proxy=_through(self.proxy),
-                )
-        except (PlaywrightError, TimeoutError) as error:
-            await self._stop()
-            raise SetupError("no_context", f"the browser gave no context: {error}") from error
+        failure: Exception | None = None
+        for _ in range(_TRIES):
+            # A browser may be dying without our knowing yet: then the next one serves.
+            try:
+                chromium = self._chromium if self._chromium is not None and self.alive else await self._started()
+                made = await self._fresh(chromium, screen)
+            except (PlaywrightError, TimeoutError) as error:
+                failure = error
+                await self._stop()
+            else:
+                self._used += 1
+                return made
+        raise SetupError("no_context", f"the browser gave no context: {failure}") from failure
 
     async def discard(self, context: BrowserContext) -> None:
         """End an episode's context; a browser that cannot do so in time is ended itself."""
@@ -151,7 +145,9 @@ class Browser:
         await self.proxy.close()
         await self._closed_door.close()
 
-    async def _start(self) -> None:
+    async def _started(self) -> Chromium:
+        """A new browser in place of any before it."""
+        await self._stop()
         await self.proxy.start()
         await self._closed_door.start()
         self.downloads.mkdir(exist_ok=True)
@@ -169,6 +165,20 @@ class Browser:
             await self._stop()
             raise SetupError("no_browser", f"Chromium did not start: {error}") from error
         self._used = 0
+        return self._chromium
+
+    async def _fresh(self, chromium: Chromium, screen: Screen) -> BrowserContext:
+        async with asyncio.timeout(_CONTEXT_SECONDS):
+            return await chromium.new_context(
+                viewport={"width": screen.width, "height": screen.height},
+                device_scale_factor=screen.ratio,
+                locale="en-US",
+                timezone_id="UTC",
+                color_scheme="light",
+                reduced_motion="reduce",
+                accept_downloads=True,
+                proxy=_through(self.proxy),
+            )
 
     async def _launch(self, playwright: Playwright) -> Chromium:
         executable = self._executable or find_chromium(playwright.chromium.executable_path)
