@@ -25,14 +25,19 @@ from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
 from pipeline.records import digest
 
-OFFLINE = {
+SURROUNDINGS = {
+    # What asks the world at start (exchange rates, updates) is refused at once: nobody serves port 9.
     "http_proxy": "http://127.0.0.1:9",
     "https_proxy": "http://127.0.0.1:9",
     "HTTPS_PROXY": "http://127.0.0.1:9",
     "no_proxy": "127.0.0.1,localhost,::1",
+    # Times, sorting and languages do not depend on the machine.
+    "TZ": "UTC",
+    "LC_ALL": "C.UTF-8",
+    # Modules of ours, or of whoever started us, are none of the application's.
+    "PYTHONPATH": "",
 }
-"""Environment of every application: what asks the world at start (exchange rates, updates) is refused at once, so that
-no state and no screen depends on it. Port 9 is served by nobody."""
+"""Environment variables of every application, so that states and screens are the same everywhere."""
 
 _INSTALL_SECONDS = 600.0
 _SEED_SECONDS = 120.0
@@ -109,7 +114,7 @@ def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -
 
 def variables(entry: AppEntry, values: dict[str, str]) -> dict[str, str]:
     """The environment variables of the entry's programs."""
-    return OFFLINE | {name: filled(value, values) for name, value in entry.environment.items()}
+    return SURROUNDINGS | {name: filled(value, values) for name, value in entry.environment.items()}
 
 
 def tail(log: Path) -> str:

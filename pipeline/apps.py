@@ -23,7 +23,7 @@ from pipeline.app_instance import Instance
 from pipeline.app_probes import PageEval
 from pipeline.config import load_config
 from pipeline.errors import ConfigError, PathproofError
-from pipeline.reaper import PREFIX, Scratch
+from pipeline.reaper import PREFIX, Scratch, sweep
 
 __all__ = [
     "AppEntry",
@@ -62,6 +62,7 @@ def up(app_id: str, announce: Callable[[str], None]) -> None:
     Raises ConfigError for an unknown application and SetupError when it does not start.
     """
     entry = load_app(app_id)
+    sweep()  # what an earlier run left when its guardian was killed as well
     with Scratch(f"up-{app_id}") as scratch:
         asyncio.run(_serve(Instance(entry, scratch), announce))
 

@@ -167,6 +167,17 @@ def test_a_seed_without_state_is_refused(tmp_path: Path) -> None:
         install(make_entry(tmp_path, seed=[]))
 
 
+def test_seeds_run_in_the_same_surroundings_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "sqlite3.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "ours"))
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    write = "import sqlite3, os, time; print(*time.tzname, os.environ['https_proxy'], file=open('notes.txt', 'w'))"
+    entry = make_entry(tmp_path, seed=[["{bin}/python", "-c", write]])
+    install(entry)
+    assert (place_of(entry).template / "notes.txt").read_text() == "UTC UTC http://127.0.0.1:9\n"
+
+
 def test_files_are_rendered_inside_the_data_folder_only(entry: AppEntry, tmp_path: Path) -> None:
     place = place_of(entry)
     values = render(entry, place, tmp_path, port=8123)
