@@ -246,6 +246,18 @@ def test_numbers_are_compared_as_numbers(content: str, grade: str) -> None:
     assert typed(content, instruction="Set the amount of “Tea” to 31.50.")[0] == grade
 
 
+@pytest.mark.parametrize(
+    ("content", "grade"),
+    [
+        ("2026-03-05 price TEA 4.50 EUR", "correct"),
+        ("2026-03-06 price TEA 4.50 EUR", "wrong"),
+        ("2026-03-05 price TEA 4.70 EUR", "wrong"),
+    ],
+)
+def test_days_and_amounts_inside_a_longer_text_are_compared(content: str, grade: str) -> None:
+    assert typed(content, instruction="Append the price of “TEA” on 2026-03-05 at “4.50 EUR”.")[0] == grade
+
+
 def test_free_text_is_left_to_the_agent() -> None:
     assert typed("Thank you for the report, we look into it.", instruction="Comment on the ticket “X”.")[0] == "correct"
 

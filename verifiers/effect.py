@@ -9,6 +9,7 @@ before the step (moment.py) and the instruction; where they know nothing the jud
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ from verifiers.wordlists import CHANGING, SEARCHES
 
 _NEAR = 0.6
 """Likeness from which a text counts as a misspelt value of the instruction."""
+_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_BROKEN = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.])")
 _EDITING_KEYS = frozenset(["a", "backspace", "delete", "enter", "return", "x", "v", "c", "z", "s", "end", "home"])
 
 
@@ -193,6 +196,9 @@ def _typing(moment: Moment, content: str) -> Assessment:
     if stands_in(text, asked) and not _cut_short(text, moment.view):
         return Assessment("correct", "serves", "types what the instruction gives")
     values = [folded(sought.value) for sought in keypoints_of(moment.view) if sought.value]
+    strange = _strange(text, asked)
+    if strange is not None:
+        return Assessment("wrong", "other_value", f"types “{strange}”, which the instruction does not say")
     if any(stands_in(value, text) for value in values):
         return Assessment("correct", "serves", "types a text that holds what the instruction gives")
     if field is not None and field.searches:
@@ -201,6 +207,20 @@ def _typing(moment: Moment, content: str) -> Assessment:
     if missed is not None:
         return Assessment("wrong", "other_value", f"types “{content}” where the instruction says “{missed}”")
     return Assessment("correct", "serves", "types a text that the instruction leaves open")
+
+
+def _strange(text: str, asked: str) -> str | None:
+    """A day or broken number in the text that the instruction does not name, though it names others of the kind."""
+    for pattern in (_DAY, _BROKEN):
+        said, wanted = pattern.findall(text), pattern.findall(asked)
+        other = [part for part in said if not any(_same_number(part, name) for name in wanted)]
+        if wanted and other:
+            return str(other[0])
+    return None
+
+
+def _same_number(part: str, name: str) -> bool:
+    return part == name or (number_of(part) is not None and number_of(part) == number_of(name))
 
 
 def _cut_short(text: str, view: JudgeView) -> bool:
