@@ -12,6 +12,8 @@ import ray
 from pipeline.cluster import Cluster, connected, inside_job, joins_cluster
 from pipeline.errors import RunError
 
+pytestmark = pytest.mark.timeout(300)  # the first of them starts Ray
+
 
 def test_nothing_listens_beyond_loopback(ray_here: Cluster) -> None:
     family = [psutil.Process(), *psutil.Process().children(recursive=True)]

@@ -18,6 +18,8 @@ from pipeline.supervision import Agency, Halt, actor, ask, dismiss, stop_for, wa
 
 NOWHERE = Place(0, {})
 
+pytestmark = pytest.mark.timeout(300)  # the first of them starts Ray
+
 
 class Puppet:
     """An actor that does what it is told, also what it should not."""

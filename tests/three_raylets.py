@@ -1,13 +1,13 @@
 """A run on a cluster of three raylets, one of which is killed in the middle: `python -m tests.three_raylets FOLDER`.
 
-A program of its own, because a process can hold one Ray only. Prints, as JSON, how the run ended and which node died.
+A program of its own, because a process can hold one Ray only, and because Ray looks for RAY_AUTH_MODE when it is
+imported. Prints, as JSON, how the run ended.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import threading
 import time
@@ -30,7 +30,6 @@ _WAIT_SECONDS = 120.0
 
 def main(folder: Path) -> None:
     """Start three raylets, run, kill the third once it has work."""
-    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(16), RAY_USAGE_STATS_ENABLED="0")
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "resources": {"browser": 1}})
     _, third = (cluster.add_node(num_cpus=1, resources={"browser": 1}) for _ in range(2))
     cluster.wait_for_nodes()
