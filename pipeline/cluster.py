@@ -24,7 +24,7 @@ from pipeline.words import Platform
 RESOURCES: dict[Platform, str] = {"desktop": "desktop", "mobile": "phone", "web": "browser"}
 """The custom resource of which a rollout worker holds one unit, by platform."""
 
-_START_TRIES = 3
+_START_TRIES = 2
 _OBJECT_STORE_BYTES = 96 * 1024 * 1024
 _SHARE_OF_A_CPU = 0.5
 _LAUNCHER_FILE = Path("~/ray_bootstrap_config.yaml")
@@ -90,6 +90,8 @@ def _start(workers: int, platform: Platform) -> None:
     # Workers must import the project also when this process was started from another folder.
     root = str(Path(__file__).resolve().parents[1])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    # Ray gives its processes 30 s to come up, which a busy machine may exceed.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")
     for tries_left in reversed(range(_START_TRIES)):
         try:
             with boundary(WorkerError, "not_started"):
@@ -104,7 +106,6 @@ def _start(workers: int, platform: Platform) -> None:
                 )
             return
         except WorkerError as error:
-            # Ray gives itself 30 s, which a busy machine may exceed.
             ray.shutdown()
             if not tries_left:
                 raise RunError(f"Ray could not be started on this machine: {_first_line(error)}") from error

@@ -21,6 +21,7 @@ from tests.three_raylets import TASKS
 def test_a_run_survives_the_loss_of_a_node(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     ours = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(16), "RAY_USAGE_STATS_ENABLED": "0"}
+    ours |= {"RAY_raylet_start_wait_time_s": "120"}
 
     done = subprocess.run(
         [sys.executable, "-m", "tests.three_raylets", str(tmp_path)],
