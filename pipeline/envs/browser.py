@@ -47,6 +47,10 @@ _OFF = (
     "PaintHolding",
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
+    # Pages of the browser's own address bar, two a window: most of the processor time of a short episode.
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
 )
 _FLAGS = (
     f"--disable-features={','.join(_OFF)}",
