@@ -24,6 +24,7 @@ from pipeline.envs.web_sites import Site, Sites
 from pipeline.envs.web_tab import CALL_SECONDS, Look, Tab
 from pipeline.envs.web_watch import Watch
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
+from pipeline.frames import frame_of
 from pipeline.protocols import ActResult, Observation
 from pipeline.records import Box, EnvironmentInfo, Event, Frame, Node, ProbeRead, TargetUnderPoint, Tree, tree_of
 from pipeline.tasks import Check, TaskSpec
@@ -234,11 +235,17 @@ class WebEnvironment:
         if pending > 0:
             with contextlib.suppress(PlaywrightError, TimeoutError):
                 await tab.fonts(pending)
-        (look, tree_error), (frame, capture_error) = await asyncio.gather(_looked(tab, self._scale), _pictured(tab))
-        torn = False
-        if look is not None:
-            with contextlib.suppress(PlaywrightError, TimeoutError):
-                torn = await tab.call("stamp") != look.stamp
+        (look, tree_error), (png, capture_error) = await asyncio.gather(_looked(tab, self._scale), _pictured(tab))
+        stamped = asyncio.ensure_future(_stamped(tab, look))
+        frame = None
+        try:
+            # The picture is checked while the page is asked for its stamp.
+            await asyncio.sleep(0)
+            frame = frame_of(png) if png is not None else None
+        except CaptureError as error:
+            capture_error = error.code
+        stamp = await stamped
+        torn = look is not None and stamp is not None and stamp != look.stamp
         return _View(frame, capture_error, look, tree_error, torn)
 
     async def _tab(self) -> Tab:
@@ -304,7 +311,14 @@ async def _looked(tab: Tab, scale: float) -> tuple[Look | None, TreeErrorCode | 
         return None, "unavailable"
 
 
-async def _pictured(tab: Tab) -> tuple[Frame | None, CaptureErrorCode | None]:
+async def _stamped(tab: Tab, look: Look | None) -> str | None:
+    """The page's stamp after a look; nothing when there is none to compare."""
+    with contextlib.suppress(PlaywrightError, TimeoutError, TreeError):
+        return str(await tab.call("stamp")) if look is not None else None
+    return None
+
+
+async def _pictured(tab: Tab) -> tuple[bytes | None, CaptureErrorCode | None]:
     try:
         return await tab.picture(), None
     except CaptureError as error:

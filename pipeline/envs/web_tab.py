@@ -21,8 +21,6 @@ from pipeline.egress import Proxy
 from pipeline.envs.browser import Screen
 from pipeline.envs.scripts import page_script
 from pipeline.errors import CaptureError, TreeError
-from pipeline.frames import frame_of
-from pipeline.records import Frame
 
 CALL_SECONDS = 8.0
 """What a page has for one answer."""
@@ -114,8 +112,8 @@ class Tab:
         """Address, title, tree and stamp of the document as it is now; boxes are CSS pixels times `scale`."""
         return Look(**await self.call("look", scale))
 
-    async def picture(self) -> Frame:
-        """The viewport as it is painted now; raises CaptureError. Waits for no font and no stalled request."""
+    async def picture(self) -> bytes:
+        """The viewport as it is painted now, as PNG; raises CaptureError. Waits for no font and no stalled request."""
         options: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
         try:
             async with asyncio.timeout(CALL_SECONDS):
@@ -124,7 +122,7 @@ class Tab:
                 answer = await self._send("Page.captureScreenshot", options)
         except TimeoutError as error:
             raise CaptureError("timeout", f"no picture within {CALL_SECONDS:g} s") from error
-        return frame_of(base64.b64decode(answer["data"]))
+        return base64.b64decode(answer["data"])
 
     async def settle(self, since: float) -> str:
         """Wait until the page has settled after something done at `since` (monotonic clock); its stamp then.

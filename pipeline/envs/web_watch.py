@@ -122,17 +122,18 @@ class Watch:
 
     async def _window(self, page: Page) -> None:
         """Follow a new window when the active page has opened it while the agent was acting; else close it."""
-        async with asyncio.timeout(_WINDOW_SECONDS):
-            opener = await page.opener()
         tab = self.tab
-        followed = self.acting and tab is not None and opener is tab.page and tab.windows_due > 0
+        due = self.acting and tab is not None and tab.windows_due > 0
+        opener = await _opener(page)
+        followed = due and tab is not None and opener is tab.page and not page.is_closed()
         opened_by = opener.url if opener is not None else None
-        detail = "followed" if followed else "closed"
-        self.happened("popup", address=page.url, opener=opened_by, answer=detail, decided_by="rule")
-        if tab is not None and followed:
-            self._tabs.append(await Tab.open(page, self._screen, self._proxy))
+        answer = "followed" if followed else "closed"
+        self.happened("popup", address=page.url, opener=opened_by, answer=answer, decided_by="rule")
+        if tab is not None and due:
             tab.windows_due -= 1
             self._window_came.set()
+        if followed:
+            self._tabs.append(await Tab.open(page, self._screen, self._proxy))
             return
         async with asyncio.timeout(_WINDOW_SECONDS):
             await page.close()
@@ -190,6 +191,14 @@ class Watch:
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:
     with contextlib.suppress(PlaywrightError, TimeoutError):
         await work
+
+
+async def _opener(page: Page) -> Page | None:
+    """The page that opened a window; nothing when the window is gone again, as one that only holds a download."""
+    with contextlib.suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_WINDOW_SECONDS):
+            return await page.opener()
+    return None
 
 
 async def _answer(dialog: Dialog, accepted: bool) -> None:

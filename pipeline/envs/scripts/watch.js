@@ -42,6 +42,14 @@ function fontsPending() {
   return performance.now() - fontsSince;
 }
 
+// Browsers hide text for three seconds while its font is under way; then they show it in another one.
+const FONT_BLOCK = 3200;
+
+function fontsMayCome() {
+  const waited = fontsPending();
+  return waited !== null && waited < FONT_BLOCK;
+}
+
 const SHORT_ANIMATION = 600;
 
 // Something that moves and will soon have stopped; endless animations are not waited for.
@@ -60,7 +68,7 @@ async function quiet(still, limit, patience) {
   const called = performance.now();
   await until(() => document.readyState !== "loading", 0, patience);
   const began = performance.now();
-  const calm = () => performance.now() - Math.max(began, changedAt) >= still && !moving();
+  const calm = () => performance.now() - Math.max(began, changedAt) >= still && !moving() && !fontsMayCome();
   await until(calm, still, limit);
   return [stamp(), began - called];
 }
