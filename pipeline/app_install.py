@@ -39,6 +39,7 @@ SURROUNDINGS = {
 }
 """Environment variables of every application, so that states and screens are the same everywhere."""
 
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _INSTALL_SECONDS = 600.0
 _SEED_SECONDS = 120.0
 _LOCK_SECONDS = 900.0
@@ -125,11 +126,13 @@ def tail(log: Path) -> str:
 def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
     """By uv when it is at hand, else, or when that fails, by venv and pip."""
     failures = []
+    # uv asks the system's certificates, as pip does, for networks that have one of their own.
+    certificates = {"UV_SYSTEM_CERTS": "true"} if _CERTIFICATES.exists() else {}
     for commands in _installers(place.environment, entry.lock):
         shutil.rmtree(place.environment, ignore_errors=True)
         try:
             for command in commands:
-                _run(command, scratch, _INSTALL_SECONDS)
+                _run(command, scratch, _INSTALL_SECONDS, environment=certificates)
         except SetupError as error:
             failures.append(error.message)
         else:

@@ -26,6 +26,7 @@ _INSTALL_SECONDS = 1200.0
 _DOWNLOAD_SECONDS = 600.0
 _ANSWER_SECONDS = 60.0
 _TAIL_CHARACTERS = 1500
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _COMMAND = """#!/bin/sh
 '''exec' "{python}" "$0" "$@"
 ' '''
@@ -148,6 +149,7 @@ def run(argv: Sequence[str], seconds: float, *, cwd: Path | None = None, shown: 
         process = subprocess.Popen(
             argv,
             cwd=cwd,
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=None if shown else subprocess.PIPE,
             stderr=None if shown else subprocess.STDOUT,
@@ -169,6 +171,11 @@ def run(argv: Sequence[str], seconds: float, *, cwd: Path | None = None, shown: 
         end = (output or "")[-_TAIL_CHARACTERS:].strip()
         raise CommandError(f"`{' '.join(argv)}` failed" + (f":\n{end}" if end else ""))
     return output or ""
+
+
+def _environment() -> dict[str, str]:
+    """Ours; uv is told of the system's certificates, which pip uses too, for networks with one of their own."""
+    return {**os.environ, **({"UV_SYSTEM_CERTS": "true"} if _CERTIFICATES.exists() else {})}
 
 
 def _make_venv(venv: Path) -> None:
