@@ -125,3 +125,21 @@ def test_an_application_in_the_foreground_is_reset_and_ended_from_outside(tmp_pa
     assert not list(tmp_path.glob("pathproof-*"))
     with pytest.raises(httpx.ConnectError):
         httpx.get(address, trust_env=False)
+
+
+@pytest.mark.slow
+async def test_fava_shows_a_reset_on_the_very_next_page(scratch: Scratch) -> None:
+    instance = Instance(load_app("fava"), scratch)
+    await instance.start()
+    opened = SetupOperation(
+        kind="append", app_id="fava", target="ledger.beancount", content="2025-07-01 open Expenses:Fresh\n"
+    )
+    seen = []
+    async with httpx.AsyncClient(trust_env=False, base_url=instance.base_url) as client:
+        for _ in range(3):
+            await instance.apply([opened])
+            seen.append("Expenses:Fresh" in (await client.get(instance.entry.ready.path)).text)
+            await instance.reset()
+            seen.append("Expenses:Fresh" in (await client.get(instance.entry.ready.path)).text)
+    assert seen == [True, False] * 3
+    await instance.close()
