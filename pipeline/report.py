@@ -119,8 +119,7 @@ def _tiles(apps: list[dict[str, Any]]) -> list[Tile]:
         Tile(_percent(accepted, scored), "yield of scored"),
         Tile(str(sum(app["accepted_refusals"] for app in apps)), "accepted refusals"),
         Tile(str(sum(app["faults"] for app in apps)), "faults (unscored)"),
-        Tile(_each(seconds, accepted, "{:.1f} s"), "per accepted"),
-        Tile(_each(cost, accepted, "${:.4f}"), "per accepted"),
+        Tile(f"{_each(seconds, accepted, '{:.1f} s')} · {_each(cost, accepted, '${:.2f}')}", "per accepted"),
     ]
 
 
