@@ -52,8 +52,8 @@ def tallies(folder: Path) -> list[Tally]:
 
 def table_of(rows: list[Tally]) -> Table:
     """The table a run ends with."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("app")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    table.add_column("app", no_wrap=True)
     for heading in (
         "trajectories",
         "complete",
@@ -68,13 +68,13 @@ def table_of(rows: list[Tally]) -> Table:
         "s/accepted",
         "$/accepted",
     ):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", overflow="fold")
     for row in rows:
         if row.app_id == "total" and len(rows) > 1:
             table.add_section()
         counts = [str(count) for count in row[1:10]]
         share = f"{row.accepted / row.scored:.0%}" if row.scored else "-"
-        costs = (_per(row.seconds, row.accepted, 1), _per(row.cost_usd, row.accepted, 4))
+        costs = (_per(row.seconds, row.accepted, ".1f"), _per(row.cost_usd, row.accepted, ".3g"))
         table.add_row(row.app_id, *counts, share, *costs)
     return table
 
@@ -83,5 +83,5 @@ def _plain(row: tuple[Any, ...]) -> list[Any]:
     return [0 if cell is None else cell for cell in row]
 
 
-def _per(amount: float, count: int, digits: int) -> str:
-    return f"{amount / count:.{digits}f}" if count else "-"
+def _per(amount: float, count: int, form: str) -> str:
+    return format(amount / count, form) if count else "-"

@@ -40,5 +40,5 @@ def test_yield_and_costs_are_per_accepted_trajectory() -> None:
     Console(file=out, width=140).print(table_of(rows))
 
     lines = [line.split() for line in out.getvalue().splitlines()]
-    assert ["one", "10", "4", "1", "1", "2", "0", "1", "1", "4", "50%", "12.5", "0.5000"] in lines
+    assert ["one", "10", "4", "1", "1", "2", "0", "1", "1", "4", "50%", "12.5", "0.5"] in lines
     assert ["two", "2", "0", "0", "0", "0", "0", "0", "2", "0", "-", "-", "-"] in lines
