@@ -180,6 +180,20 @@ async def test_an_editor_with_a_hidden_field_is_not_called_a_failure(world: Worl
     assert await world.ask("text.textContent") == "code"
 
 
+async def test_text_in_a_frame_of_another_site_arrives_but_cannot_be_verified(browser: Browser) -> None:
+    async with running_world(browser, allow=("localhost",)) as world:
+        world.server.answers["/inner"] = page("<textarea id=f autofocus style='width:200px;height:100px'></textarea>")
+        await world.open(f"<iframe src='http://localhost:{world.server.port}/inner' title=Elsewhere></iframe>")
+        await world.do("Click", Pixel(x=60, y=60))
+        result = await world.do("Type", content="hello")
+        assert result.flags == ["text_unverified"]
+        tab = world.environment._watching().tab
+        assert tab is not None
+        assert await tab.page.frames[1].evaluate("f.value") == "hello"
+        seen = await world.look()
+        assert node(seen, "Iframe", "Elsewhere").box is not None
+
+
 @pytest.mark.parametrize(
     ("keys", "wanted"),
     [
@@ -330,6 +344,25 @@ async def test_an_address_that_redirects_out_is_refused(world: World) -> None:
         await world.do("Launch", url="/out")
     assert caught.value.code == "blocked_address"
     assert [e.address for e in world.events() if e.kind == "blocked_address"] == ["http://blocked.example/secret"]
+
+
+async def test_a_page_that_goes_where_no_proxy_sees_it_is_brought_back(world: World) -> None:
+    await world.open("<title>home</title>")
+    tab = world.environment._watching().tab
+    assert tab is not None
+    await tab.page.goto("data:text/html,<title>away</title>")
+    await world.do("Wait")
+    assert (await world.look()).title == "home"
+    [event] = world.events()
+    assert (event.kind, event.address) == ("blocked_address", "data:text/html,<title>away</title>")
+
+
+async def test_a_document_a_page_has_made_itself_is_its_own(world: World) -> None:
+    await world.open("""<button onclick="location = window.URL.createObjectURL(
+        new Blob(['<title>made</title>'], { type: 'text/html' }))">Make</button>""")
+    await world.click("button", "Make")
+    assert (await world.look()).title == "made"
+    assert world.events() == []
 
 
 async def test_a_click_that_leads_out_is_recorded(world: World) -> None:

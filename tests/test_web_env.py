@@ -14,7 +14,7 @@ from pipeline.actions import Pixel
 from pipeline.envs.browser import Browser, Screen
 from pipeline.envs.web import WebEnvironment
 from pipeline.envs.web_sites import StaticSite
-from pipeline.errors import ActionError, EnvError, SetupError
+from pipeline.errors import ActionError, ConfigError, EnvError, SetupError
 from pipeline.protocols import Environment, Observation
 from tests.webserver import WebServer, page, redirect
 from tests.webworld import World, node, running_browser, running_world, spot, task_at
@@ -210,6 +210,11 @@ async def test_a_scrolled_page_is_pictured_where_it_is_at_any_ratio(browser: Bro
         assert red.any()
         top = int(red.any(axis=1).argmax())
         assert top == 2 * (600 - 800 // 3) or abs(top - 2 * (600 - 800 // 3)) <= 2
+
+
+async def test_an_allow_list_that_cannot_be_read_is_refused_at_once(browser: Browser) -> None:
+    with pytest.raises(ConfigError, match="allow"):
+        WebEnvironment(browser, lambda _: StaticSite(""), allow=["http://example.com"])
 
 
 async def test_it_is_an_environment(browser: Browser) -> None:

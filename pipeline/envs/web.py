@@ -64,7 +64,7 @@ class WebEnvironment:
         self._allow = tuple(allow)
         self._screen = screen or Screen()
         self._scale = self._screen.ratio
-        self._allow_list = AllowList()
+        self._allow_list = AllowList(self._allow)
         self._context: BrowserContext | None = None
         self._watch: Watch | None = None
         self._aim: Aim | None = None

@@ -54,7 +54,7 @@ _MOST_KEYS = 300
 _NOT_A_PAGE = ("Download is starting", "ERR_ABORTED")
 """What the browser says when it has been given a file, or nothing, in place of a page."""
 _BARE_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(/|$)")
-_UNKEYED = "text_unverified"
+_UNVERIFIED = "text_unverified"
 """Step flag: the text was given to something that does not show what it holds."""
 
 
@@ -81,6 +81,7 @@ class Hands:
         self._allow_list = allow_list
         self._has_opener = has_opener
         self._typed_nowhere: str | None = None
+        self._typed_beyond = False
 
     async def begin(self, action: Action, spots: Sequence[Spot]) -> str | None:
         """Do what the action says; what the policy should hear. Raises ActionError, TimeoutError, Playwright's own."""
@@ -171,6 +172,7 @@ class Hands:
         place = await self._tab.call("expectText", text)
         if place == "one_line":
             raise ActionError("text_not_delivered", "the field takes a single line of text; press Enter by PressEnter")
+        self._typed_beyond = place == "beyond"
         keyboard = self._page.keyboard
         async with asyncio.timeout(CALL_SECONDS + len(text) * _SECONDS_PER_CHARACTER):
             if place == "nowhere":
@@ -188,13 +190,15 @@ class Hands:
         if self._typed_nowhere is not None:
             if self._typed_nowhere == stamp:
                 raise ActionError("text_not_delivered", "no text field has the focus")
-            return [_UNKEYED]
+            return [_UNVERIFIED]
+        if self._typed_beyond:
+            return [_UNVERIFIED]
         outcome, held = await self._tab.call("textOutcome")
         if outcome == "reverted":
             raise ActionError("value_reverted", f"the page changed the field back to '{held}'")
         if outcome == "missing":
             raise ActionError("text_not_delivered", f"the field now holds '{held}'")
-        return [_UNKEYED] if outcome == "unverified" else []
+        return [_UNVERIFIED] if outcome == "unverified" else []
 
     async def _choose(self, index: int) -> None:
         outcome, detail = await self._tab.call("choose", index)

@@ -100,6 +100,7 @@ class Tab:
     async def unless_lost(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of something done to the page; ends at once when the page crashes, which nobody else notices."""
         task = asyncio.ensure_future(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             await asyncio.wait((task, self._lost), return_when=asyncio.FIRST_COMPLETED)
             if task.done():

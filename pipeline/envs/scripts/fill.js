@@ -2,11 +2,13 @@
 
 let entry = null;
 
-// Call before text is inserted: remembers the focused field and what it should hold afterwards.
+// Call before text is inserted: remembers the focused field and what it should hold afterwards. Says where the text
+// will go: `field`, `one_line` (it cannot hold all of it), `beyond` (a frame that cannot be read) or `nowhere`.
 function expectText(text) {
   watch(document);
   const field = focusedElement(document);
   entry = null;
+  if (field && field.localName === "iframe") return "beyond";
   if (!field || !writable(field)) return "nowhere";
   if (field.localName === "input" && /[\r\n]/.test(text)) return "one_line";
   const noticed = new AbortController();
