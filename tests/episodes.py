@@ -10,8 +10,8 @@ from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.envs.fake_app import HEIGHT, WIDTH
 from pipeline.episode import plan_attempt
 from pipeline.policies.canned import CannedPolicy, Given
-from pipeline.protocols import Environment, Gate, GateDecision, Observation, Policy
-from pipeline.records import Record, TargetUnderPoint
+from pipeline.protocols import Environment, Gate, Observation, Policy
+from pipeline.records import GateDecision, Record, TargetUnderPoint
 from pipeline.rollout import rollout
 from pipeline.tasks import SetupOperation, TaskSpec, identified
 from taskspecs.store import load_tasks
