@@ -29,6 +29,10 @@ def entries(ledger: str) -> list[str]:
     return re.findall(r"^\d{4}-\d\d-\d\d .*(?:\n[ \t]+\S.*)*", ledger, re.MULTILINE)
 
 
+def count(ledger: str, kind: str) -> int:
+    return len([entry for entry in entries(ledger) if entry.split()[1] == kind])
+
+
 def spent(ledger: str, account: str, month: str = "") -> Decimal:
     amounts = [
         amount
@@ -41,7 +45,8 @@ def spent(ledger: str, account: str, month: str = "") -> Decimal:
 
 def answer(capability: str) -> tuple[dict[str, str], str]:
     """What the task that reads with a capability asks for, and the answer that it accepts."""
-    (task,) = [task for task in TASKS if task.calls and task.calls[0].capability_id == f"fava.{capability}"]
+    name = f"fava.{capability}"
+    (task,) = [task for task in TASKS if task.tier != "workflow" and name in task.capability_ids[:1]]
     (expected,) = [check.expected[0] for check in task.checks if check.probe == ANSWER]
     return {param.name: param.value for param in task.calls[0].params}, expected
 
@@ -72,7 +77,15 @@ def test_the_price_of_the_day(ledger: str) -> None:
 def test_the_number_of_entries(ledger: str) -> None:
     asked, expected = answer("statistics.count_entries")
     kind = asked["type"].lower()
-    assert len([entry for entry in entries(ledger) if entry.split()[1] == kind]) == int(expected)
+    assert count(ledger, kind) == int(expected)
+
+
+def test_the_number_of_entries_after_a_workflow(ledger: str) -> None:
+    (task,) = [task for task in TASKS if task.tier == "workflow" and task.contract_kind == "answer"]
+    recorded = task.capability_ids.count("fava.events.record")
+    assert [check.expected for check in task.checks if check.probe == ANSWER] == [
+        [str(count(ledger, "event") + recorded)]
+    ]
 
 
 def test_transactions_to_be_changed_are_told_by_payee_and_date(ledger: str) -> None:
@@ -89,6 +102,8 @@ def test_what_is_added_was_not_there(ledger: str) -> None:
         "#shared",
         " note ",
         "Expenses:Pets",
+        "Assets:US:Savings",
+        'event "location"',
         "Expenses:Hobby",
         "Harbour",
         "balance Assets:US:ETrade:Cash",

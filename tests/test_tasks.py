@@ -8,6 +8,7 @@ Stopping a workflow early leaves it done in part.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from fnmatch import fnmatchcase
@@ -145,7 +146,8 @@ def test_limits_leave_room_for_detours(task: TaskSpec) -> None:
 @each_task
 def test_an_answer_does_not_stand_in_its_question(task: TaskSpec) -> None:
     answers = [text for check in task.checks if check.probe == ANSWER for text in check.expected]
-    assert not [text for text in answers if text.casefold() in task.instruction.casefold()]
+    standing = [rf"(?i)(?<![a-z0-9.]){re.escape(text)}(?![a-z0-9])" for text in answers]
+    assert not [pattern for pattern in standing if re.search(pattern, task.instruction)]
 
 
 @each_task
