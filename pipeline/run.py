@@ -90,12 +90,12 @@ def resume(folder: Path, board: Board) -> Outcome:
     stored = manifest.read_run(folder)
     config = parse_config(stored.config)
     run = _Run(folder.resolve(), stored.run_id, config, board)
+    tasks = Dataset(folder).rows(TaskSpec) or select_tasks(config)
+    survey = _survey(run, tasks)
+    left = _order(run, tasks).total - len(survey.final)
+    if not left and not survey.lost and not survey.unjudged:
+        return Outcome(run.folder, None, started=False)
     with _held(folder):
-        tasks = Dataset(folder).rows(TaskSpec) or select_tasks(config)
-        survey = _survey(run, tasks)
-        left = _order(run, tasks).total - len(survey.final)
-        if not left and not survey.lost and not survey.unjudged:
-            return Outcome(run.folder, None, started=False)
         if left:
             _prepare(config, board)
         return _start(run, tasks)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 from pipeline.check import check
 from pipeline.tasks import identified
 from tests.episodes import fake_task, with_faults
-from tests.runs import one, rows, tasks_file
+from tests.runs import one, progress_of, rows, soon, tasks_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
@@ -55,23 +53,16 @@ def arguments(tmp_path: Path) -> list[str]:
     return ["collect", "--config", "fake", f"tasks={path}", "policy.mistakes=0", "--out", str(tmp_path / "run")]
 
 
-def until_under_way(folder: Path, published: int) -> None:
-    """Wait until so many trajectories are published and another attempt is under way."""
-    deadline = time.monotonic() + 200
-    while time.monotonic() < deadline:
-        lines = [json.loads(line) for path in folder.glob("manifest/*.jsonl") for line in path.read_text().splitlines()]
-        done = sum(line["rows"] for line in lines if line["kind"] == "part" and line["table"] == "trajectories")
-        begun = sum(line["kind"] == "assigned" for line in lines)
-        if done >= published and begun > done:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the run did not get under way")
+def under_way(folder: Path) -> bool | None:
+    """Whether a trajectory is published and another attempt has begun."""
+    done = progress_of(folder)
+    return (done.finished >= 1 and done.begun > done.finished) or None
 
 
 def test_ctrl_c_in_a_terminal_ends_in_order_and_can_be_resumed(arguments: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with started(*arguments) as process:
-        until_under_way(folder, published=1)
+        soon(lambda: under_way(folder), 200)
         os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to every process of the group
         out, err = process.communicate(timeout=120)
 
@@ -97,7 +88,7 @@ def test_a_killed_driver_leaves_a_sound_folder_and_resume_writes_down_what_was_l
 ) -> None:
     folder = tmp_path / "run"
     with started(*arguments) as process:
-        until_under_way(folder, published=1)
+        soon(lambda: under_way(folder), 200)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
-import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 import psutil
 import pytest
@@ -20,19 +15,15 @@ from pipeline.check import check
 from pipeline.cluster import Cluster
 from pipeline.config import RunConfig
 from pipeline.errors import ConfigError, RunError
-from pipeline.guardian import owner_of
 from pipeline.manifest import read_run
 from pipeline.progress import Board
-from pipeline.reaper import PREFIX
 from pipeline.repeat import repeating_rows
 from pipeline.run import Outcome, collect, rejudge, resume
 from pipeline.schema import TABLES
 from pipeline.storage import driver_lock
 from pipeline.tasks import TaskSpec, identified
 from tests.episodes import fake_task, with_faults
-from tests.runs import InterruptingBoard, fake_config, fingerprint, one, rows, tasks_file
-
-Found = TypeVar("Found")
+from tests.runs import InterruptingBoard, busy_workers, fake_config, fingerprint, one, rows, soon, tasks_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -159,7 +150,7 @@ def test_a_killed_worker_is_replaced_and_its_task_attempted_again(ray_here: Clus
     killed: list[Path] = []
 
     def strike() -> None:
-        victim = _first(lambda: _at_work(folder))
+        victim = soon(lambda: next(iter(busy_workers(folder)), None))
         psutil.Process(victim.pid).kill()
         killed.append(victim.scratch)
 
@@ -169,7 +160,7 @@ def test_a_killed_worker_is_replaced_and_its_task_attempted_again(ray_here: Clus
     thread.join()
 
     assert outcome.reason is None
-    _first(lambda: True if not killed[0].exists() else None, seconds=10)
+    soon(lambda: None if killed[0].exists() else True, seconds=10)
     assert one(folder, "SELECT count(*) FROM trajectories") == 6
     assert one(folder, "SELECT count(DISTINCT trajectory_id) FROM trajectories WHERE fault IS NULL") == 6
     lost = rows(folder, "SELECT DISTINCT boundary, code, number, final FROM faults")
@@ -239,44 +230,12 @@ def test_a_folder_with_a_run_or_anything_else_is_refused(whole: Path, tmp_path: 
         run_of(tmp_path, fake_config())
 
 
-class Busy(NamedTuple):
-    """A rollout worker with an attempt under way."""
-
-    pid: int
-    scratch: Path
-
-
-def _first(look: Callable[[], Found | None], seconds: float = 120) -> Found:
-    """What `look` finds, as soon as it finds something."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = look()
-        if found is not None:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("nothing appeared")
-
-
-def _at_work(folder: Path) -> Busy | None:
-    """A worker of this run that has been given an attempt, by the owner of its scratch folder."""
-    ours = {child.pid for child in psutil.Process().children(recursive=True)}
-    lines = [line for path in folder.glob("manifest/*.jsonl") for line in path.read_text().splitlines()]
-    names = {json.loads(line)["worker"] for line in lines if json.loads(line)["kind"] == "assigned"}
-    for name in sorted(names):
-        for scratch in Path(tempfile.gettempdir()).glob(f"{PREFIX}{name}-*"):
-            with contextlib.suppress(LookupError):
-                owner = owner_of(scratch)
-                if owner in ours:
-                    return Busy(owner, scratch)
-    return None
-
-
 def test_a_second_ctrl_c_ends_the_run_at_once(ray_here: Cluster, tmp_path: Path) -> None:
     path = tasks_file(tmp_path / "tasks.jsonl", variants(with_faults(fake_task(), "act_seconds: 20"), 2))
     folder = tmp_path / "run"
 
     def press_twice() -> None:
-        _first(lambda: _at_work(folder))
+        soon(lambda: next(iter(busy_workers(folder)), None))
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.3)

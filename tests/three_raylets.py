@@ -10,22 +10,19 @@ import json
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 from ray.cluster_utils import Cluster
 
 from pipeline import supervision
-from pipeline.errors import RunError
 from pipeline.progress import Board
 from pipeline.run import collect
 from pipeline.tasks import identified
 from tests.episodes import fake_task, with_faults
-from tests.runs import fake_config, tasks_file
+from tests.runs import fake_config, progress_of, soon, tasks_file
 
 TASKS = 12
-_WAIT_SECONDS = 120.0
 
 
 def main(folder: Path) -> None:
@@ -48,17 +45,8 @@ def main(folder: Path) -> None:
 
 def _strike(cluster: Cluster, node: Any, folder: Path) -> None:
     """Kill a raylet, by its pid and not gently, once three workers have been given attempts."""
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while len(_workers(folder)) < 3:
-        if time.monotonic() > deadline:
-            raise RunError("three workers never had work")
-        time.sleep(0.1)
+    soon(lambda: len(progress_of(folder).workers) == 3 or None)
     cluster.remove_node(node, allow_graceful=False)
-
-
-def _workers(folder: Path) -> set[str]:
-    lines = [json.loads(line) for path in folder.glob("manifest/*.jsonl") for line in path.read_text().splitlines()]
-    return {line["worker"] for line in lines if line["kind"] == "assigned"}
 
 
 if __name__ == "__main__":
