@@ -82,6 +82,7 @@ class Proxy:
         self._awaited: dict[int, float] = {}
         self._numbers = itertools.count()
         self._answered = asyncio.Event()
+        self._answered_at = 0.0
         self._refused: dict[str, None] = {}
 
     @property
@@ -117,9 +118,13 @@ class Proxy:
         refused, self._refused = list(self._refused), {}
         return refused
 
-    def busy(self, since: float) -> bool:
-        """Whether a plain request that began at or after `since` (monotonic clock) still waits for its answer."""
-        return any(began >= since for began in self._awaited.values())
+    def busy(self, since: float, grace: float = 0.0) -> bool:
+        """Whether a plain request that began at or after `since` (monotonic clock) still waits for its answer.
+
+        With a grace, also whether one was answered less than so many seconds ago.
+        """
+        recent = self._answered_at >= since and time.monotonic() - self._answered_at < grace
+        return recent or any(began >= since for began in self._awaited.values())
 
     async def idle(self, since: float, seconds: float) -> bool:
         """Wait until no such request is left; whether that came true in time. Tunnels cannot be looked into."""
@@ -170,8 +175,9 @@ class Proxy:
         try:
             yield
         finally:
-            self._awaited.pop(number, None)
-            self._answered.set()
+            if self._awaited.pop(number, None) is not None:
+                self._answered_at = time.monotonic()
+                self._answered.set()
 
     async def _connect(self, request: _Request) -> _Side:
         """A connection to where the request goes, if it may go there; raises _Refusal."""

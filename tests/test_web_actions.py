@@ -395,6 +395,24 @@ async def test_what_a_page_fetches_for_an_action_is_waited_for(world: World) -> 
     assert (await world.look()).title == "fetched"
 
 
+async def test_what_a_page_computes_is_waited_for(world: World) -> None:
+    await world.open("""<button onclick="setTimeout(() => {
+        const end = performance.now() + 300;
+        while (performance.now() < end);
+        setTimeout(() => { document.title = 'computed' }, 40);
+        }, 20)">Go</button>""")
+    await world.click("button", "Go")
+    assert (await world.look()).title == "computed"
+
+
+async def test_what_a_page_makes_of_an_answer_is_waited_for(world: World) -> None:
+    world.server.answers["/data"] = world.server.later(0.06, page("fetched"))
+    await world.open("""<button onclick="fetch('/data').then(r => r.text()).then(t => {
+        setTimeout(() => { document.title = t }, 50) })">Get</button>""")
+    await world.click("button", "Get")
+    assert (await world.look()).title == "fetched"
+
+
 async def test_a_request_that_never_ends_is_not_waited_for_long(world: World) -> None:
     world.server.stalled.add("/never")
     await world.open("<button onclick=\"fetch('/never'); document.title = 'asked'\">Get</button>")

@@ -30,9 +30,10 @@ T = TypeVar("T")
 _WORLD = "pathproof"
 _OPEN_SECONDS = 10.0
 _ARRIVE_SECONDS = 10.0
-_STILL_MILLISECONDS = 70
+_STILL_SECONDS = 0.07
 _SETTLE_SECONDS = 1.5
-_MOVES = 10
+_ARRIVED_SECONDS = 3.0
+_MOVES = 50
 """How many times a page may move on by itself while it settles."""
 _STALE = ("Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id")
 
@@ -128,20 +129,21 @@ class Tab:
     async def settle(self, since: float) -> str:
         """Wait until the page has settled after something done at `since` (monotonic clock); its stamp then.
 
-        The rule: a navigation under way gets to its new document and that to its end (10 s each); from then on, for
-        1.5 s at most, the document must not change for 70 ms and no request begun since may wait for its answer.
+        The rule: a navigation under way gets to its new document and that to its end (10 s each). From then on the
+        document must not change for 70 ms and no request begun since may wait for its answer or have got it just now;
+        that is waited for at most 1.5 s, after a navigation 3 s.
         """
         deadline = time.monotonic() + _SETTLE_SECONDS
         for _ in range(_MOVES):
             if await self._arrival():
-                deadline = time.monotonic() + _SETTLE_SECONDS
+                deadline = time.monotonic() + _ARRIVED_SECONDS
             left = max(deadline - time.monotonic(), 0.0)
-            patience = _SETTLE_SECONDS + _ARRIVE_SECONDS + CALL_SECONDS
-            limits = (_STILL_MILLISECONDS, left * 1000, _ARRIVE_SECONDS * 1000)
+            patience = _ARRIVED_SECONDS + _ARRIVE_SECONDS + CALL_SECONDS
+            limits = (_STILL_SECONDS * 1000, left * 1000, _ARRIVE_SECONDS * 1000)
             stamp, parsing = await self.call("quiet", *limits, seconds=patience)
             deadline += parsing / 1000
             left = deadline - time.monotonic()
-            if self._arrived.is_set() and (left <= 0 or not self._proxy.busy(since)):
+            if self._arrived.is_set() and (left <= 0 or not self._proxy.busy(since, _STILL_SECONDS)):
                 break
             await self._proxy.idle(since, max(left, 0.0))
         return str(stamp)

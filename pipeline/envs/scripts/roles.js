@@ -50,10 +50,14 @@ function roleOf(element) {
   if (tokens) {
     for (const token of tokens.toLowerCase().split(/\s+/)) {
       const role = ROLE_SPELLINGS[token] || token;
-      if (ARIA_ROLES.has(token) && !(role === "none" && element.tabIndex >= 0)) return role;
+      if (ARIA_ROLES.has(token) && !(role === "none" && focusable(element))) return role;
     }
   }
   return nativeRole(element);
+}
+
+function focusable(element) {
+  return element.tabIndex >= 0 || element.hasAttribute("tabindex");
 }
 
 function nativeRole(element) {

@@ -61,6 +61,9 @@ function moving() {
   });
 }
 
+const CHECK = 12;
+const BUSY = 50;
+
 // Resolves when the document has been parsed and then nothing has changed for `still` milliseconds, or `limit` has
 // passed since; with the stamp, and how long parsing took.
 async function quiet(still, limit, patience) {
@@ -68,8 +71,15 @@ async function quiet(still, limit, patience) {
   const called = performance.now();
   await until(() => document.readyState !== "loading", 0, patience);
   const began = performance.now();
-  const calm = () => performance.now() - Math.max(began, changedAt) >= still && !moving() && !fontsMayCome();
-  await until(calm, still, limit);
+  let checked = began;
+  const calm = () => {
+    const now = performance.now();
+    // A page that kept its scripts running in between was not still, whatever it shows.
+    if (now - checked > BUSY) changedAt = now;
+    checked = now;
+    return now - Math.max(began, changedAt) >= still && !moving() && !fontsMayCome();
+  };
+  await until(calm, CHECK, limit);
   return [stamp(), began - called];
 }
 
@@ -83,7 +93,7 @@ function until(holds, first, limit) {
   return new Promise((resolve) => {
     const check = () => {
       if (holds() || performance.now() - began >= limit) resolve();
-      else setTimeout(check, 10);
+      else setTimeout(check, CHECK);
     };
     if (first) setTimeout(check, Math.min(first, limit));
     else check();
