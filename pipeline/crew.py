@@ -20,12 +20,11 @@ from pipeline.planning import Desk, Work, again
 from pipeline.records import Usage, now
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
-from pipeline.supervision import PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, watch
+from pipeline.supervision import LOOK_SECONDS, PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, unless, watch
 from pipeline.tasks import TaskSpec
 from pipeline.workers import AttemptReport, Delivery, Post, RolloutWorker
 
 _FLUSH_SECONDS = 120.0
-_IDLE_SECONDS = 0.2
 _SPARE_SECONDS = 120.0
 
 
@@ -80,7 +79,7 @@ class Seat:
         elif office.halt.called.is_set() or office.desk.idle:
             return False
         else:
-            await asyncio.sleep(_IDLE_SECONDS)  # an attempt of another seat may break and come back
+            await asyncio.sleep(LOOK_SECONDS)  # an attempt of another seat may break and come back
         return True
 
     async def _attempt(self, employee: Employee, work: Work) -> None:
@@ -98,13 +97,10 @@ class Seat:
         office = self._office
         self._generation += 1
         name = f"w{self._number}g{self._generation}"
-        hiring = asyncio.create_task(office.agency.hire(RolloutWorker, office.place, name, office.post(name)))
-        while not hiring.done():
-            await asyncio.wait({hiring}, timeout=_IDLE_SECONDS)
-            if office.desk.idle or office.halt.called.is_set():
-                hiring.cancel()  # the others may have finished while a node was awaited
-        with contextlib.suppress(EpisodeError, asyncio.CancelledError):
-            self._employee = await hiring
+        hiring = office.agency.hire(RolloutWorker, office.place, name, office.post(name))
+        with contextlib.suppress(EpisodeError):
+            # The others may finish while this one waits for a node.
+            self._employee = await unless(hiring, lambda: office.desk.idle or office.halt.called.is_set())
         return self._employee
 
     async def _guarded(self, employee: Employee, work: Coroutine[Any, Any, Delivery]) -> None:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pipeline.cluster import Place
-from pipeline.errors import EpisodeError, PathproofError, SinkError, WorkerError
-from pipeline.supervision import PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, watch
+from pipeline.errors import EpisodeError, PathproofError, WorkerError
+from pipeline.supervision import LOOK_SECONDS, PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, unless, watch
 from pipeline.workers import Judgements, JudgeWorker, Post
 
 _BATCH = 8
 _SECONDS_PER_ATTEMPT = 120.0
-_IDLE_SECONDS = 0.2
 
 
 class Chamber(NamedTuple):
@@ -59,7 +58,7 @@ class Jury:
                 if self._waiting:
                     employee = await self._judge(employee or await self._hire(number))
                 else:
-                    await asyncio.sleep(_IDLE_SECONDS)
+                    await asyncio.sleep(LOOK_SECONDS)
         except PathproofError as error:
             self._chamber.halt.call(stop_for(error))
         if employee is not None:
@@ -69,10 +68,9 @@ class Jury:
         self._generation[number] += 1
         name = f"j{number}g{self._generation[number]}"
         chamber = self._chamber
+        hiring = chamber.agency.hire(JudgeWorker, chamber.place, name, chamber.post(name), chamber.pass_id)
         try:
-            return await chamber.agency.hire(JudgeWorker, chamber.place, name, chamber.post(name), chamber.pass_id)
-        except SinkError:
-            raise
+            return await unless(hiring, chamber.halt.called.is_set)
         except EpisodeError:
             return None
 
@@ -89,7 +87,6 @@ class Jury:
             chamber.agency.fire(employee, error)
             self._waiting.extendleft(reversed(batch))
             return None
-        if done.batch is not None:
-            await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
+        await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
         chamber.judged(done)
         return employee

@@ -79,7 +79,7 @@ def collect(config: RunConfig, name: str, out: Path | None, board: Board) -> Out
     tasks = select_tasks(config)
     config = config.model_copy(update={"apps": sorted({app for task in tasks for app in task.app_ids})})
     run_id = digest("run", uuid4().hex)
-    folder = _new_folder(out or (Path(config.out) if config.out else None), name, run_id)
+    folder = new_folder(out or (Path(config.out) if config.out else None), name, run_id)
     with _held(folder):
         _prepare(config, board)
         return _start(_Run(folder, run_id, config, board), tasks)
@@ -298,7 +298,7 @@ def _prepare(config: RunConfig, board: Board) -> None:
             board.say(f"warning: {app_id}: {error.message.splitlines()[0]}")
 
 
-def _new_folder(out: Path | None, name: str, run_id: str) -> Path:
+def new_folder(out: Path | None, name: str, run_id: str) -> Path:
     """The folder of a new run; raises ConfigError when something is in it already."""
     home = Path.home() / "pathproof" / "runs" if inside_job() else Path("runs")
     day = datetime.now().astimezone().strftime("%Y%m%d")

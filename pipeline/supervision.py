@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 import ray
@@ -23,6 +23,7 @@ PUBLISH_SECONDS = 120.0
 CANCEL_SECONDS = 15.0
 CLOSE_SECONDS = 20.0
 BEAT_SECONDS = 5.0
+LOOK_SECONDS = 0.2
 SILENCE_SECONDS = 30.0
 
 
@@ -78,6 +79,19 @@ async def watch(
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PathproofError):
                 await waiting
+
+
+async def unless(work: Coroutine[Any, Any, Answer], stop: Callable[[], bool]) -> Answer | None:
+    """Wait for work that is only worth it while `stop` is false; null when it was given up."""
+    task = asyncio.create_task(work)
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=LOOK_SECONDS)
+            if stop() and not task.done():
+                return None
+        return await task
+    finally:
+        task.cancel()
 
 
 class Employee(NamedTuple):

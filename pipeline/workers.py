@@ -68,7 +68,7 @@ class Delivery(NamedTuple):
 class Judgements(NamedTuple):
     """What a judge has put on disk, and how often it gave which grade or other status to trajectories."""
 
-    batch: Batch | None
+    batch: Batch
     attempts: int
     grades: Counter[str]
     usage: Usage
@@ -189,7 +189,10 @@ class JudgeWorker:
             self._writer.add(rows)
             usage = sum((vote.usage for vote in judgement.votes), usage)
             grades.update(v.grade or v.status for v in judgement.verdicts if v.target == "trace")
-        return Judgements(self._writer.flush(), len(attempt_ids), grades, usage)
+        batch = self._writer.flush()
+        if batch is None:
+            raise RunError(f"judge {self._post.name} had nothing to say of {', '.join(attempt_ids)}")
+        return Judgements(batch, len(attempt_ids), grades, usage)
 
 
 class CommitterActor:

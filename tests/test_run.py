@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -214,6 +216,31 @@ def test_a_time_budget_ends_the_run_in_order(ray_here: Cluster, tmp_path: Path) 
     assert outcome.reason == "budget.seconds: 5 s are used up"
     assert int(str(one(folder, "SELECT count(*) FROM trajectories"))) < 30
     assert check(folder) == []
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own with little room; needs the right to mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, timeout=30, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("no right to mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], timeout=30, check=True)
+
+
+def test_a_full_disk_ends_the_run_with_what_to_do(ray_here: Cluster, tiny_disk: Path) -> None:
+    folder = tiny_disk / "run"
+
+    outcome = run_of(folder, fake_config("rounds=20"))
+
+    assert str(outcome.reason).startswith("rows cannot be written (")
+    assert "No space left" in str(outcome.reason)
+    assert "free space" in str(outcome.reason)
+    assert {finding.severity for finding in check(folder)} <= {"leftover"}
 
 
 def test_a_folder_in_use_is_refused(ray_here: Cluster, tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
-"""Which tasks and capabilities a configuration selects."""
+"""Which tasks and capabilities a configuration selects, and which folder a run gets."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from pipeline.errors import ConfigError
+from pipeline.run import new_folder
 from pipeline.selection import select_capabilities, select_tasks
 from pipeline.tasks import identified
 from taskspecs.store import load_tasks
@@ -74,6 +76,31 @@ def test_capabilities_are_those_of_the_catalogs_the_tasks_use() -> None:
     assert {name for task in tasks for name in task.capability_ids} <= {
         capability.capability_id for capability in select_capabilities(tasks)
     }
+
+
+def test_a_run_has_a_folder_named_by_day_configuration_and_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    day = datetime.now().astimezone().strftime("%Y%m%d")
+
+    folder = new_folder(None, "somewhere/mine.yaml", "0123456789abcdef")
+
+    assert folder == tmp_path / "runs" / f"{day}-mine-01234567"
+    assert not folder.exists()
+
+
+def test_a_job_writes_to_the_home_folder_because_its_own_is_swept_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
+
+    assert new_folder(None, "fake", "0123456789abcdef").parent == tmp_path / "pathproof" / "runs"
+
+
+def test_a_given_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    assert new_folder(tmp_path / "here", "fake", "0123456789abcdef") == tmp_path / "here"
 
 
 def test_tasks_without_capabilities_need_no_catalog() -> None:

@@ -14,7 +14,7 @@ import pytest
 from pipeline import supervision
 from pipeline.cluster import Cluster, Place
 from pipeline.errors import ConfigError, RunError, SetupError, SinkError, WorkerError
-from pipeline.supervision import Agency, Halt, actor, ask, dismiss, stop_for, watch
+from pipeline.supervision import Agency, Halt, actor, ask, dismiss, stop_for, unless, watch
 
 NOWHERE = Place(0, {})
 
@@ -175,6 +175,14 @@ async def test_a_start_has_a_deadline(ray_here: Cluster) -> None:
 
     with pytest.raises(WorkerError, match="w0 starting: no answer"):
         await agency.hire(Puppet, NOWHERE, "w0", "never")
+
+
+async def test_work_that_is_not_worth_it_any_more_is_given_up(puppet: Any) -> None:
+    never = ask(puppet.work.remote(), 60, "work")
+    soon = ask(puppet.answer.remote(), 60, "answer")
+
+    assert await unless(never, lambda: True) is None
+    assert await unless(soon, lambda: False) == "done"
 
 
 async def test_a_retired_worker_is_gone(ray_here: Cluster) -> None:

@@ -187,7 +187,7 @@ async def test_a_judge_writes_votes_checks_and_verdicts_of_published_attempts(tm
     judge = JudgeWorker(Post(tmp_path, RUN, 1, "j0", CONFIG), "pass")
     await judge.ready()
     done = await judge.judge([work.plan.attempt_id])
-    committer.publish(_whole(done.batch))
+    committer.publish(done.batch)
     committer.finish()
 
     assert done.grades == {"complete": 1}
