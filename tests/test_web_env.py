@@ -148,6 +148,16 @@ async def test_a_page_that_crashes_under_an_action_fails_the_action(world: World
     assert (await world.look()).flags == ["reloaded"]
 
 
+async def test_an_action_meant_for_a_page_that_crashed_is_not_done_to_its_successor(world: World) -> None:
+    seen = await world.open("<button onclick=\"document.title = 'pressed'\">Press</button>")
+    await world.crash()
+    pixel = spot(seen, "button", "Press")
+    await world.environment.target(pixel)
+    with pytest.raises(ActionError, match="loaded again"):
+        await world.do("Click", pixel)
+    assert (await world.look()).title == ""
+
+
 async def test_a_page_that_keeps_crashing_is_a_fault(world: World) -> None:
     await world.open("")
     with pytest.raises(EnvError) as caught:

@@ -139,12 +139,15 @@ class WebEnvironment:
         """Carry out an action and wait until the page has settled; raises ActionError or EnvError."""
         tab, watch = await self._tab(), self._watching()
         aim, self._aim = self._aim, None
+        if self._reloaded:
+            # The action was meant for what was there before.
+            raise ActionError(None, "the page was lost and has been loaded again")
         watch.acting, tab.windows_due = True, 0
         try:
             return await self._acted(tab, action, [self._spot(point) for point in points], aim)
         except TimeoutError as error:
             watch.happened("app_not_responding", address=tab.page.url, detail=f"during {action.type}")
-            raise ActionError(None, f"the page did not answer within {CALL_SECONDS:g} s") from error
+            raise ActionError(None, "the page did not answer in time") from error
         except TreeError as error:
             raise EnvError("page_script", str(error)) from error
         except PlaywrightError as error:
@@ -265,7 +268,7 @@ class WebEnvironment:
                     await tab.page.close()
             replaced = await watch.open()
             await self._go(replaced, self._address)
-        except (PlaywrightError, TimeoutError) as error:
+        except (PlaywrightError, TimeoutError, TreeError) as error:
             self._check_browser()
             raise EnvError("page_lost", f"{self._address} could not be opened again: {error}") from error
         watch.happened("reload", address=self._address, detail="crashed" if tab is not None else "closed")
