@@ -44,10 +44,17 @@ def query(
 ) -> int:
     """Ask DuckDB over the sound, listed parts of one or more runs; tables and views go by their names."""
     *folders, sql = arguments
-    if not folders or (Path(sql) / "run.json").exists():
+    if not folders or _is_run(sql):
         raise ConfigError('query: give one or more folders, then the SQL: pathproof query DIR "SELECT 1"')
     _write(query_folders(sql, [Path(folder) for folder in folders]), format_)
     return 0
+
+
+def _is_run(text: str) -> bool:
+    try:
+        return (Path(text) / "run.json").exists()
+    except OSError:  # SQL may be longer than a file name can be
+        return False
 
 
 def check(folder: Folder) -> int:
