@@ -26,7 +26,7 @@ from pipeline.errors import ConfigError, RunError, SetupError
 from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Environment
-from pipeline.reaper import Scratch
+from pipeline.reaper import Scratch, sweep
 from pipeline.records import Fault, Record, Usage
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
@@ -87,10 +87,14 @@ class RolloutWorker:
         self._waiting_since = 0.0
 
     async def ready(self) -> str:
-        """Make the scratch folder and the environment; the name of this machine. Raises RunError or SetupError."""
+        """Make the scratch folder and the environment; the name of this machine. Raises RunError or SetupError.
+
+        What dead workers of earlier runs left on this machine, because their guardian died with them, is removed.
+        """
         node = _come_up(self._post)
         if self._post.config.provider != "fake":
             await asyncio.to_thread(_install, self._post.config.apps)
+        await asyncio.to_thread(sweep)
         self._scratch = await asyncio.to_thread(Scratch, self._post.name)
         self._environment = envs.build(self._post.config, self._scratch)
         return node

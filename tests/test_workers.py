@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipeline import workers
 from pipeline.check import check
 from pipeline.episode import AttemptPlan
 from pipeline.errors import RunError
+from pipeline.guardian import OWNER_FILE, machine
 from pipeline.manifest import Assigned
 from pipeline.planning import Order, Work, missing
 from pipeline.policies import policy_id
@@ -235,3 +237,21 @@ def _whole(batch: Batch | None) -> Batch:
 
 def _pass() -> PassRow:
     return PassRow(pass_id="pass", kind="collect", judge_set=[], rule="quorum", calibration_id=None, judged_at=now())
+
+
+async def test_what_a_dead_worker_left_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temp"))
+    left = tmp_path / "temp" / "pathproof-w9g1-left"
+    left.mkdir(parents=True)
+    owner = {"pid": 2**22 - 1, "created": 1.0, "machine": machine()}
+    (left / OWNER_FILE).write_text(json.dumps(owner))
+    folder = tmp_path / "run"
+    folder.mkdir()
+    committed(folder)
+
+    async with ready_worker(folder):
+        pass
+
+    assert not left.exists()
