@@ -1,0 +1,35 @@
+"""Which environment a configuration builds."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pipeline import envs
+from pipeline.config import parse_config
+from pipeline.envs.fake import FakeEnvironment
+from pipeline.envs.web import WebEnvironment
+from pipeline.errors import ConfigError
+from pipeline.reaper import Scratch
+
+
+@pytest.fixture
+def scratch() -> Iterator[Scratch]:
+    with Scratch("envs") as made:
+        yield made
+
+
+@pytest.mark.parametrize(("provider", "kind"), [("fake", FakeEnvironment), ("chromium", WebEnvironment)])
+async def test_the_provider_decides(scratch: Scratch, provider: str, kind: type) -> None:
+    environment = envs.build(parse_config({"provider": provider}), scratch)
+    assert isinstance(environment, kind)
+    await environment.close()
+
+
+def test_a_platform_the_provider_does_not_run_is_an_error_of_the_configuration(scratch: Scratch) -> None:
+    with pytest.raises(ConfigError, match=r"provider: 'chromium' .* 'mobile'"):
+        envs.build(parse_config({"platform": "mobile"}), scratch)
+
+
+def test_an_allow_list_that_cannot_be_read_is_one_too(scratch: Scratch) -> None:
+    with pytest.raises(ConfigError, match="allow"):
+        envs.build(parse_config({"allow": ["http://x/"]}), scratch)
