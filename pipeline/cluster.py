@@ -57,7 +57,7 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
     Raises RunError when the cluster cannot be joined.
     """
     before = ray.is_initialized()
-    local = not joins_cluster()
+    local = not before and not joins_cluster()
     if local:
         _start(workers, platform)
     elif not before:
@@ -70,8 +70,8 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
 
 
 def joins_cluster() -> bool:
-    """Whether the work goes to a Ray that is there already."""
-    return ray.is_initialized() or os.environ.get("RAY_ADDRESS", "local") not in ("", "local")
+    """Whether the environment names a cluster to which the work goes."""
+    return os.environ.get("RAY_ADDRESS", "local") not in ("", "local")
 
 
 def inside_job() -> bool:

@@ -68,7 +68,6 @@ def test_a_cluster_that_cannot_be_joined_is_named(monkeypatch: pytest.MonkeyPatc
 def test_an_address_in_the_environment_means_a_cluster(
     address: str, joins: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.cluster.ray.is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", address)
 
     assert joins_cluster() is joins
