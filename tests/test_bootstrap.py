@@ -289,8 +289,12 @@ def test_a_failure_is_one_line_and_a_code(monkeypatch: pytest.MonkeyPatch, said:
     assert said() == "error: nothing works; buy another machine\n"
 
 
-def test_make_names_its_targets_and_refuses_a_missing_python() -> None:
+def test_make_names_its_targets_and_refuses_a_missing_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # as from a shell, also when these tests are run by make
+        monkeypatch.delenv(name, raising=False)
+
     shown = subprocess.run(["make", "help"], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True).stdout
+
     assert [line.split()[1] for line in shown.splitlines()] == ["setup", "collect", "test", "full", "clean"]
     refused = subprocess.run(
         ["make", "setup", "PYTHON="], cwd=bootstrap.ROOT, capture_output=True, text=True, check=False
