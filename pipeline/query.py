@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
+from fsspec import AbstractFileSystem
 
 from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
 from pipeline.schema import TABLES, schema_of
 from pipeline.soundness import flaws_of
+from pipeline.storage import Address, Storage, storage_of
 
 VIEWS_FILE = "views.sql"
 
@@ -49,53 +51,59 @@ def views_sql(paths: Mapping[str, Sequence[str]]) -> str:
     return "\n".join([_HEADER, *tables, *views])
 
 
-def query(sql: str, folders: Sequence[Path]) -> pa.Table:
+def query(sql: str, folders: Sequence[Address]) -> pa.Table:
     """The result of a statement over the folders' tables and views; raises ConfigError for bad SQL or a wrong folder.
 
     Small tables are read only from parts whose hash is right. Pictures and trees are trusted by size and footer, and
     hashed only when reading fails.
     """
-    found = {folder: sound_parts(folder) for folder in dict.fromkeys(path.resolve() for path in folders)}
+    storages = {storage.address: storage for storage in map(storage_of, folders)}
+    found = {storage: sound_parts(storage) for storage in storages.values()}
     try:
         return _run(sql, found)
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
         raise _bad_sql(error) from error
     except duckdb.Error as error:
-        unhurt = {folder: _unchanged(folder, parts) for folder, parts in found.items()}
+        unhurt = {storage: _unchanged(storage, parts) for storage, parts in found.items()}
         if unhurt == found:
             raise _bad_sql(error) from error
     return _run(sql, unhurt)
 
 
-def connect(parts: Mapping[Path, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
-    """A connection with every table and view over these parts, by folder."""
+def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
+    """A connection with every table and view over these parts, by dataset."""
     paths: dict[str, list[str]] = {name: [] for name in TABLES}
-    for folder, refs in parts.items():
+    shown: dict[str, AbstractFileSystem] = {}
+    for address, refs in parts.items():
+        storage = storage_of(address)
+        if storage.shown is not None:
+            shown[storage.shown.protocol] = storage.shown
         for ref in refs:
-            paths[ref.table].append(str(folder.resolve() / ref.path))
+            paths[ref.table].append(storage.url(ref.path))
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false", "TimeZone": "UTC"}
     )
+    for files in shown.values():
+        connection.register_filesystem(files)
     connection.execute(views_sql(paths))
     return connection
 
 
-def sound_parts(folder: Path) -> list[PartRef]:
+def sound_parts(address: Address) -> list[PartRef]:
     """The listed parts that can be read; what is damaged, also in the manifest, is left out."""
-    if not (folder / manifest.MANIFEST).is_dir():
-        raise ConfigError(f"{folder} is not a dataset folder: it has no {manifest.MANIFEST}")
-    parts = manifest.current_parts(manifest.survey(folder).lines)
-    return [part for part in parts.values() if not flaws_of(folder, part, hashed=part.table not in _DISTINCT)]
+    storage = manifest.storage_with_manifest(address)
+    parts = manifest.current_parts(manifest.survey(storage).lines)
+    return [part for part in parts.values() if not flaws_of(storage, part, hashed=part.table not in _DISTINCT)]
 
 
-def _run(sql: str, parts: Mapping[Path, Sequence[PartRef]]) -> pa.Table:
+def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
     with connect(parts) as connection:
         relation = connection.sql(sql)
         return relation.to_arrow_table() if relation else pa.table({})
 
 
-def _unchanged(folder: Path, parts: Iterable[PartRef]) -> list[PartRef]:
-    return [part for part in parts if not flaws_of(folder, part, hashed=True)]
+def _unchanged(storage: Storage, parts: Iterable[PartRef]) -> list[PartRef]:
+    return [part for part in parts if not flaws_of(storage, part, hashed=True)]
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:

@@ -6,7 +6,6 @@ Knows one part at a time; what parts say about each other is for check.py.
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from pipeline.manifest import PartRef
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
+from pipeline.storage import Address, Storage, storage_of
 
 FlawKind = Literal[
     "missing_part",
@@ -38,20 +38,20 @@ class Flaw(NamedTuple):
     detail: str
 
 
-def flaws_of(folder: Path, part: PartRef, *, hashed: bool) -> list[Flaw]:
+def flaws_of(address: Address, part: PartRef, *, hashed: bool) -> list[Flaw]:
     """What is wrong with a part; `hashed` also reads every byte of it."""
-    path = folder / part.path
-    if not path.is_file():
+    storage = storage_of(address)
+    size = storage.size(part.path)
+    if size is None:
         return [Flaw("missing_part", "the file is not there")]
-    size = path.stat().st_size
     if size == 0:
         return [Flaw("empty_file", f"0 of {part.bytes} bytes")]
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(part.path, filesystem=storage.files)
         found = metadata.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
         return [Flaw("half_file", f"{size} of {part.bytes} bytes, no readable footer: {error}")]
-    flaws = [_byte_flaw(path, size, part, hashed), _row_flaw(metadata.num_rows, part), schema_flaw(found, part)]
+    flaws = [_byte_flaw(storage, size, part, hashed), _row_flaw(metadata.num_rows, part), schema_flaw(found, part)]
     return [flaw for flaw in flaws if flaw]
 
 
@@ -71,10 +71,10 @@ def schema_flaw(found: pa.Schema, part: PartRef) -> Flaw | None:
     return Flaw("schema_drift", "the columns stand in another order")
 
 
-def _byte_flaw(path: Path, size: int, part: PartRef, hashed: bool) -> Flaw | None:
+def _byte_flaw(storage: Storage, size: int, part: PartRef, hashed: bool) -> Flaw | None:
     if size != part.bytes:
         return Flaw("wrong_size", f"{size} bytes, listed with {part.bytes}")
-    if hashed and sha256_of(path) != part.sha256:
+    if hashed and sha256_of(storage, part.path) != part.sha256:
         return Flaw("wrong_hash", "the bytes are not the ones that were listed")
     return None
 
@@ -96,10 +96,10 @@ def _field_flaw(name: str, declared: pa.Schema, found: pa.Schema) -> Flaw | None
     return Flaw("schema_drift", f"column {name} is {actual.type}, declared {right.type}")
 
 
-def sha256_of(path: Path) -> str:
-    """The hash of a file's bytes, read piece by piece."""
+def sha256_of(storage: Storage, key: str) -> str:
+    """The hash of an object's bytes, read piece by piece."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with storage.files.open_input_stream(key) as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
