@@ -126,9 +126,9 @@ def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     for missing in _missing_objects(found):
         yield _error("missing_manifest", missing, "later ones are there")
     for folder in ("", f"{manifest.MANIFEST}/", f"{manifest.EPOCHS}/"):
-        for name in storage.sizes(folder.rstrip("/")):
-            if name.endswith(".tmp"):
-                yield _leftover("stray_file", f"{folder}{name}", "a write that was interrupted")
+        for file_name in storage.sizes(folder.rstrip("/")):
+            if file_name.endswith(".tmp"):
+                yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
 
 
 def _manifest_is_whole(found: Survey) -> bool:

@@ -21,14 +21,14 @@ LOCK_NAME = "driver.lock"
 
 
 class LocalStorage(NamedTuple):
-    """The folder."""
+    """The folder, by its absolute path."""
 
     root: Path
 
     @property
     def address(self) -> str:
         """The absolute path."""
-        return str(self.root.expanduser().resolve())
+        return str(self.root)
 
     @property
     def files(self) -> pafs.FileSystem:

@@ -18,7 +18,7 @@ from pipeline.errors import SinkError
 from pipeline.manifest import PartName, PartRef
 from pipeline.records import Frame, Tree
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of, to_table
-from pipeline.storage import Storage
+from pipeline.storage import Address, Storage, storage_of
 
 GROUP_ROWS = 64
 """Rows in a row group of pictures or trees."""
@@ -45,14 +45,14 @@ def size_of(row: Model) -> int:
             return 1000
 
 
-def write_part(storage: Storage, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
+def write_part(address: Address, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
     """Write rows as a new part and read its footer back; leaves no file behind when anything fails."""
     groups = _groups(rows, GROUP_ROWS if table in HEAVY else PLAIN_GROUP_ROWS)
-    return write_groups(storage, table, name, (to_table(TABLES[table], group, run_id) for group in groups))
+    return write_groups(storage_of(address), table, name, (to_table(TABLES[table], group, run_id) for group in groups))
 
 
 def write_groups(storage: Storage, table: str, name: PartName, groups: Iterable[pa.Table]) -> PartRef:
-    """Write tables of the declared schema as the row groups of a new part; leaves no file behind when anything fails."""
+    """Write tables of the declared schema as a new part's row groups; leaves no file behind when anything fails."""
     key = f"{table}/{name}"
     rows = 0
     with storage.new_file(key) as raw:
@@ -66,9 +66,7 @@ def write_groups(storage: Storage, table: str, name: PartName, groups: Iterable[
     except BaseException:
         storage.delete(key)
         raise
-    return PartRef(
-        table=table, path=key, rows=rows, bytes=file.size, sha256=file.sha256, schema_version=SCHEMA_VERSION
-    )
+    return PartRef(table=table, path=key, rows=rows, bytes=file.size, sha256=file.sha256, schema_version=SCHEMA_VERSION)
 
 
 def _writer(file: _HashingFile, table: str) -> pq.ParquetWriter:

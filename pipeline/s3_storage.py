@@ -115,7 +115,7 @@ class S3Storage(NamedTuple):
     def new_file(self, key: str) -> Iterator[BinaryIO]:
         """A file of this machine, which becomes the object in one request."""
         with tempfile.TemporaryFile() as file:
-            yield file  # type: ignore[misc]  # a temporary file is a BinaryIO in all but name
+            yield file
             file.seek(0)
             self._put(key, file, IfNoneMatch="*")
 

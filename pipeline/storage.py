@@ -18,8 +18,12 @@ import pyarrow.fs as pafs
 from fsspec import AbstractFileSystem
 
 from pipeline.errors import ConfigError, SinkError
-from pipeline.local_storage import LocalStorage
+from pipeline.lease import LEASE_NAME
+from pipeline.local_storage import LOCK_NAME, LocalStorage
 from pipeline.s3_storage import S3Storage
+
+LOCK_NAMES = frozenset({LEASE_NAME, LOCK_NAME})
+"""What a driver leaves in a dataset before there is anything else in it."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -88,7 +92,7 @@ def storage_of(address: Address) -> Storage:
         return S3Storage(match[1], match[2].strip("/"))
     if _SCHEME.match(text):
         raise ConfigError(f"{text}: a dataset is a local folder or s3://bucket/prefix")
-    return LocalStorage(Path(address))
+    return LocalStorage(Path(address).expanduser().resolve())
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def query(
     *folders, sql = arguments
     if not folders or _is_run(sql):
         raise ConfigError('query: give one or more folders, then the SQL: pathproof query DIR "SELECT 1"')
-    _write(query_folders(sql, [Path(folder) for folder in folders]), format_)
+    _write(query_folders(sql, folders), format_)
     return 0
 
 
@@ -72,7 +72,7 @@ def report(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default report.html in DIR.")] = None,
 ) -> int:
     """Write one self-contained HTML page: yield, grades, faults, and trajectories with their pictures."""
-    typer.echo(str(write_report(folder, out)))
+    typer.echo(write_report(folder, out))
     return 0
 
 
