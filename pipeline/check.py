@@ -15,7 +15,7 @@ from pipeline.errors import PathproofError
 from pipeline.manifest import ObjectName, PartRef, Survey
 from pipeline.query import connect
 from pipeline.schema import TABLES
-from pipeline.soundness import Flaw, FlawKind, flaws_of
+from pipeline.soundness import Flaw, FlawKind, examined
 from pipeline.storage import Address, Storage
 
 Kind = (
@@ -87,7 +87,7 @@ def check(address: Address) -> list[Finding]:
     found = manifest.survey(storage)
     listed = [line for line in found.lines if isinstance(line, PartRef)]
     parts = manifest.current_parts(listed)
-    flaws = {path: flaws_of(storage, part, hashed=True) for path, part in parts.items()}
+    flaws = examined(storage, parts.values(), hashed=lambda _: True)
     findings = [
         *_manifest_findings(storage, found),
         *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),

@@ -29,9 +29,10 @@ from pipeline.records import (
     Trajectory,
     Tree,
 )
-from pipeline.schema import Row, of_table, schema_of, table_name
+from pipeline.schema import SCHEMA_VERSION, Row, of_table, schema_of, table_name
 from pipeline.storage import Address, storage_of
 from pipeline.tasks import TaskSpec
+from pipeline.widening import widened
 
 Picture = TypeVar("Picture", Frame, Tree)
 """Rows that are stored once per hash."""
@@ -187,15 +188,22 @@ class Dataset:
             return []
         return of_table(kind, self._read(part, filters=[(column, "in", list(values))]))
 
-    def _read(self, part: PartRef, **how: Any) -> pa.Table:
+    def _read(self, part: PartRef, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         try:
-            # Without `partitioning` a folder called `a=b` would become a column.
-            return pq.read_table(
-                part.path,
-                filesystem=self.storage.files,
-                partitioning=None,
-                page_checksum_verification=True,
-                **how,
-            )
+            if part.schema_version == SCHEMA_VERSION:
+                return self._load(part, columns, filters)
+            there = pq.read_schema(part.path, filesystem=self.storage.files).names
+            wanted = columns or schema_of(part.table).names
+            return widened(self._load(part, [name for name in wanted if name in there], filters), part.table, wanted)
         except (OSError, pa.ArrowException) as error:
             raise RunError(f"{self.storage.url(part.path)} cannot be read ({error}): run `pathproof check`") from error
+
+    def _load(self, part: PartRef, columns: Sequence[str] | None, filters: Any) -> pa.Table:
+        return pq.read_table(
+            part.path,
+            columns=columns,
+            filters=filters,
+            filesystem=self.storage.files,
+            partitioning=None,  # a folder called `a=b` would become a column
+            page_checksum_verification=True,
+        )

@@ -48,6 +48,10 @@ class LocalStorage(NamedTuple):
         for folder in folders:
             (self.root / folder).mkdir(parents=True, exist_ok=True)
 
+    def has(self, folder: str) -> bool:
+        """Whether the folder is there."""
+        return (self.root / folder).is_dir()
+
     def read(self, key: str) -> bytes:
         """The file's bytes."""
         return (self.root / key).read_bytes()

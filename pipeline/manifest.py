@@ -154,7 +154,7 @@ def part_name(file_name: str) -> PartName | None:
 def storage_with_manifest(address: Address) -> Storage:
     """The storage of a dataset; raises ConfigError when there is no manifest in it."""
     storage = storage_of(address)
-    if not storage.sizes(MANIFEST) and not storage.sizes(EPOCHS):
+    if not storage.has(MANIFEST):
         raise ConfigError(f"{storage.address} is not a dataset folder: it has no {MANIFEST}")
     return storage
 

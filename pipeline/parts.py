@@ -93,8 +93,9 @@ def _groups(rows: Sequence[Model], most: int) -> Iterator[Sequence[Model]]:
 
 
 def _read_back(storage: Storage, key: str, rows: int, size: int) -> None:
-    found = pq.read_metadata(key, filesystem=storage.files)
-    if found.num_rows != rows or storage.size(key) != size:
+    with storage.files.open_input_file(key) as file:
+        found, there = pq.read_metadata(file), file.size()
+    if found.num_rows != rows or there != size:
         raise SinkError("not_as_written", f"{storage.url(key)} holds {found.num_rows} rows after writing {rows}")
 
 

@@ -7,7 +7,7 @@ is wrong. This module knows nothing of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -18,8 +18,8 @@ from fsspec import AbstractFileSystem
 from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
-from pipeline.schema import TABLES, schema_of
-from pipeline.soundness import flaws_of
+from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
+from pipeline.soundness import examined
 from pipeline.storage import Address, Storage, storage_of
 
 VIEWS_FILE = "views.sql"
@@ -44,9 +44,16 @@ _DISTINCT = frozenset({"frames", "trees"})
 _HEADER = "-- Paths are those of the last publish; for a folder that was moved, use `pathproof query`.\n"
 
 
-def views_sql(paths: Mapping[str, Sequence[str]]) -> str:
-    """Statements that define every table and view over these absolute paths."""
-    tables = [f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, paths.get(name, ()))};\n" for name in TABLES]
+def views_sql(parts: Mapping[str, PartRef]) -> str:
+    """Statements that define every table and view over these parts, each by the address at which DuckDB finds it."""
+    addresses: dict[str, list[str]] = {name: [] for name in TABLES}
+    older = {part.table for part in parts.values() if part.schema_version < SCHEMA_VERSION}
+    for address, part in parts.items():
+        addresses[part.table].append(address)
+    tables = [
+        f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, addresses[name], older=name in older)};\n"
+        for name in TABLES
+    ]
     views = [f"CREATE OR REPLACE VIEW {name} AS\n{_view_text(name)};\n" for name in VIEWS]
     return "\n".join([_HEADER, *tables, *views])
 
@@ -72,20 +79,19 @@ def query(sql: str, folders: Sequence[Address]) -> pa.Table:
 
 def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
     """A connection with every table and view over these parts, by dataset."""
-    paths: dict[str, list[str]] = {name: [] for name in TABLES}
+    listed: dict[str, PartRef] = {}
     shown: dict[str, AbstractFileSystem] = {}
     for address, refs in parts.items():
         storage = storage_of(address)
         if storage.shown is not None:
             shown[storage.shown.protocol] = storage.shown
-        for ref in refs:
-            paths[ref.table].append(storage.url(ref.path))
+        listed.update({storage.url(ref.path): ref for ref in refs})
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false", "TimeZone": "UTC"}
     )
     for files in shown.values():
         connection.register_filesystem(files)
-    connection.execute(views_sql(paths))
+    connection.execute(views_sql(listed))
     return connection
 
 
@@ -93,7 +99,8 @@ def sound_parts(address: Address) -> list[PartRef]:
     """The listed parts that can be read; what is damaged, also in the manifest, is left out."""
     storage = manifest.storage_with_manifest(address)
     parts = manifest.current_parts(manifest.survey(storage).lines)
-    return [part for part in parts.values() if not flaws_of(storage, part, hashed=part.table not in _DISTINCT)]
+    flaws = examined(storage, parts.values(), hashed=lambda part: part.table not in _DISTINCT)
+    return [part for path, part in parts.items() if not flaws[path]]
 
 
 def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
@@ -102,27 +109,53 @@ def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
         return relation.to_arrow_table() if relation else pa.table({})
 
 
-def _unchanged(storage: Storage, parts: Iterable[PartRef]) -> list[PartRef]:
-    return [part for part in parts if not flaws_of(storage, part, hashed=True)]
+def _unchanged(storage: Storage, parts: Sequence[PartRef]) -> list[PartRef]:
+    flaws = examined(storage, parts, hashed=lambda _: True)
+    return [part for part in parts if not flaws[part.path]]
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
     return ConfigError(f"query: {str(error).splitlines()[0]}")
 
 
-def _table_sql(name: str, paths: Sequence[str]) -> str:
-    if not paths:
+def _table_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
+    if not addresses:
         return f"SELECT * FROM ({_nothing(name)})"
-    listed = "[\n    " + ",\n    ".join(_quoted(path) for path in paths) + "]"
-    if name not in _DISTINCT:
-        return f"SELECT * FROM read_parquet({listed}, hive_partitioning = false)"
+    if name in _DISTINCT:
+        return _distinct_sql(name, addresses, older=older)
+    return f"SELECT * FROM {_source(name, addresses, older=older)}"
+
+
+def _distinct_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
     # Picking the first place of each hash before reading anything else keeps scans of pictures in bounded memory.
-    source = f"read_parquet({listed}, hive_partitioning = false, filename = true, file_row_number = true)"
+    place = ("filename", "file_row_number")
+    rows, places = _source(name, addresses, place, older=older), _parquet(addresses, place)
     return (
-        f"SELECT part.* EXCLUDE (filename, file_row_number) FROM {source} AS part\n"
-        f"SEMI JOIN (SELECT min((filename, file_row_number)) AS place FROM {source} GROUP BY sha256) AS first\n"
+        f"SELECT part.* EXCLUDE (filename, file_row_number) FROM {rows} AS part\n"
+        f"SEMI JOIN (SELECT min((filename, file_row_number)) AS place FROM {places} GROUP BY sha256) AS first\n"
         "ON (part.filename, part.file_row_number) = first.place"
     )
+
+
+def _source(name: str, addresses: Sequence[str], extra: Sequence[str] = (), *, older: bool) -> str:
+    """The rows of a table's parts in its declared columns, with these of DuckDB's own beside them."""
+    if not older:
+        return _parquet(addresses, extra)
+    # Parts of different versions agree only by name; the empty relation in front says what every column is.
+    columns = ", ".join([*map(_completed, schema_of(name)), *extra])
+    parts = _parquet(addresses, [*extra, "union_by_name"])
+    return f"(SELECT {columns} FROM ({_nothing(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
+
+
+def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:
+    listed = "[\n    " + ",\n    ".join(_quoted(address) for address in addresses) + "]"
+    return f"read_parquet({', '.join([listed, 'hive_partitioning = false', *(f'{name} = true' for name in options)])})"
+
+
+def _completed(field: pa.Field) -> str:
+    """A column that older parts may lack: a list that must be there is empty, all else null."""
+    name = f'"{field.name}"'
+    return f"coalesce({name}, []) AS {name}" if pa.types.is_list(field.type) and not field.nullable else name
 
 
 def _nothing(name: str) -> str:

@@ -59,6 +59,10 @@ class S3Storage(NamedTuple):
     def prepare(self, folders: list[str]) -> None:
         """An object store has no folders."""
 
+    def has(self, folder: str) -> bool:
+        """Whether any object is under the prefix."""
+        return bool(self.sizes(folder))
+
     def read(self, key: str) -> bytes:
         """The object's bytes."""
         return self.stamped(key).data

@@ -160,7 +160,7 @@ class Committer:
         self.epoch = run.epoch
         self._storage, self._run = storage, run
         self._writer = PartWriter(storage, run.run_id, run.epoch, "committer")
-        self._paths: dict[str, list[str]] = {table: [] for table in TABLES}
+        self._parts: dict[str, PartRef] = {}
         self._object = 0
         self._in_flight: set[str] = set()
         self._last_batch: dict[str, int] = {}
@@ -227,17 +227,16 @@ class Committer:
 
     def finish(self) -> None:
         """End the run: remove what this epoch wrote and never listed, and mark the folder finished."""
-        listed = {path for paths in self._paths.values() for path in paths}
         with disk_errors(f"finishing {self._storage.address}"):
             self._refuse_when_overtaken()
             for path in [f"{table}/{name}" for table in TABLES for name in self._storage.sizes(table)]:
-                if path not in listed and _epoch_of(path) == self.epoch:
+                if path not in self._parts and _epoch_of(path) == self.epoch:
                     self._storage.delete(path)
             self._run = self._run.model_copy(update={"state": "finished", "finished_at": now()})
             self._storage.replace(manifest.RUN_FILE, _pretty(self._run))
 
     def _give_every_table_a_part(self) -> None:
-        self._writer.add_empty(table for table, paths in self._paths.items() if not paths)
+        self._writer.add_empty(set(TABLES) - {part.table for part in self._parts.values()})
         self._publish_own()
 
     def _publish_own(self) -> None:
@@ -260,7 +259,7 @@ class Committer:
         self._append(parts)
         self._take_over(parts)
         with disk_errors("writing views.sql"):
-            self._storage.replace(VIEWS_FILE, views_sql(self._absolute()).encode())
+            self._storage.replace(VIEWS_FILE, views_sql(self._addressed()).encode())
 
     def _append(self, found: Sequence[PartRef] | Sequence[Assigned]) -> None:
         name = ObjectName(self.epoch, self._object + 1)
@@ -275,13 +274,12 @@ class Committer:
 
     def _take_over(self, parts: Iterable[PartRef]) -> None:
         for part in parts:
-            if part.replaces:
-                replaced = frozenset(part.replaces)
-                self._paths[part.table] = [path for path in self._paths[part.table] if path not in replaced]
-            self._paths[part.table].append(part.path)
+            self._parts[part.path] = part
+            for path in part.replaces:
+                self._parts.pop(path, None)
 
-    def _absolute(self) -> dict[str, list[str]]:
-        return {table: [self._storage.url(path) for path in paths] for table, paths in self._paths.items()}
+    def _addressed(self) -> dict[str, PartRef]:
+        return {self._storage.url(path): part for path, part in self._parts.items()}
 
 
 def _next_run(storage: Storage, run_id: str, config: Mapping[str, Any]) -> RunFile:

@@ -53,6 +53,9 @@ class Storage(Protocol):
     def prepare(self, folders: list[str]) -> None:
         """Have these folders, where there is such a thing."""
 
+    def has(self, folder: str) -> bool:
+        """Whether there is such a folder, or anything in it."""
+
     def read(self, key: str) -> bytes:
         """The whole object; raises FileNotFoundError."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ def object_store() -> Iterator[str]:
     """The server's address; it lives in this process, and speaks HTTP to every other one."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
@@ -56,4 +58,3 @@ def contents(storage: Storage) -> dict[str, bytes]:
     folders = ["", *(f"{name}/" for name in (*TABLES, MANIFEST, EPOCHS))]
     keys = [folder + name for folder in folders for name in storage.sizes(folder.rstrip("/"))]
     return {key: storage.read(key) for key in keys if not key.startswith("driver.")}
-

@@ -265,7 +265,7 @@ def test_row_that_cannot_be_stored_is_a_sink_error(tmp_path: Path) -> None:
 def test_part_that_reads_back_differently_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts.write_part(tmp_path, "prompts", PartName(1, "other", 0), [], RUN)
     found = pq.read_metadata(tmp_path / "prompts/part-1-other-0.parquet")
-    monkeypatch.setattr(pq, "read_metadata", lambda key, filesystem: found)
+    monkeypatch.setattr(pq, "read_metadata", lambda *_, **__: found)
 
     with pytest.raises(SinkError, match="holds 0 rows after writing 1"):
         written(writer_in(tmp_path), attempt("t1"))
