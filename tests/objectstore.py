@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from pipeline.manifest import EPOCHS, MANIFEST
 from pipeline.schema import TABLES
@@ -22,16 +22,31 @@ KEYS = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 
+SERVER = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print("http://{}:{}".format(*server.get_host_and_port()), flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
 
 @pytest.fixture(scope="session")
 def object_store() -> Iterator[str]:
-    """The server's address; it lives in this process, and speaks HTTP to every other one."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    """The address of a server in a process of its own, which ends when its standard input does."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None and process.stdin is not None
+        yield process.stdout.readline().strip()
+        process.stdin.close()
 
 
 @pytest.fixture
