@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from functools import cache
 from typing import Any, BinaryIO, ClassVar, NamedTuple
 
@@ -144,10 +145,25 @@ class S3Storage(NamedTuple):
 
 
 class _Shown(ArrowFSWrapper):  # type: ignore[misc]  # fsspec is not typed
-    """Arrow's S3 client as DuckDB wants to see one."""
+    """Arrow's S3 client as DuckDB wants to see one; parts never change, so that each is asked about once."""
 
     protocol: ClassVar[str] = "s3"
     cachable: ClassVar[bool] = False
+
+    def __init__(self, files: pafs.FileSystem) -> None:
+        super().__init__(files)
+        self._infos: dict[str, dict[str, Any]] = {}
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Size and time of an object."""
+        if path not in self._infos:
+            self._infos[path] = super().info(path)
+        return self._infos[path]
+
+    def modified(self, path: str) -> datetime:
+        """When it was written."""
+        found: datetime = self.info(path)["mtime"]
+        return found
 
 
 @cache
