@@ -142,7 +142,7 @@ def _source(name: str, addresses: Sequence[str], extra: Sequence[str] = (), *, o
     if not older:
         return _parquet(addresses, extra)
     # Parts of different versions agree only by name; the empty relation in front says what every column is.
-    columns = ", ".join([*map(_completed, schema_of(name)), *extra])
+    columns = ", ".join([*(_completed(name, column) for column in schema_of(name).names), *extra])
     parts = _parquet(addresses, [*extra, "union_by_name"])
     return f"(SELECT {columns} FROM ({_nothing(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
 
@@ -152,10 +152,17 @@ def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:
     return f"read_parquet({', '.join([listed, 'hive_partitioning = false', *(f'{name} = true' for name in options)])})"
 
 
-def _completed(field: pa.Field) -> str:
-    """A column that older parts may lack: a list that must be there is empty, all else null."""
-    name = f'"{field.name}"'
-    return f"coalesce({name}, []) AS {name}" if pa.types.is_list(field.type) and not field.nullable else name
+def _completed(table: str, column: str) -> str:
+    """A column that older parts may lack: then it has the record's plain default, else it is null."""
+    info = TABLES[table].model_fields.get(column)
+    name = f'"{column}"'
+    match info.get_default(call_default_factory=True) if info else None:
+        case bool() | int() | float() | str() as default:
+            return f"coalesce({name}, {_quoted(str(default))}) AS {name}"
+        case []:
+            return f"coalesce({name}, []) AS {name}"
+        case _:
+            return name
 
 
 def _nothing(name: str) -> str:
