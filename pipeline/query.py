@@ -54,7 +54,7 @@ def views_sql(parts: Mapping[str, PartRef]) -> str:
         f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, addresses[name], older=name in older)};\n"
         for name in TABLES
     ]
-    views = [f"CREATE OR REPLACE VIEW {name} AS\n{_view_text(name)};\n" for name in VIEWS]
+    views = [f"{view_sql(name)}\n" for name in VIEWS]
     return "\n".join([_HEADER, *tables, *views])
 
 
@@ -120,7 +120,7 @@ def _bad_sql(error: duckdb.Error) -> ConfigError:
 
 def _table_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
     if not addresses:
-        return f"SELECT * FROM ({_nothing(name)})"
+        return f"SELECT * FROM ({empty_sql(name)})"
     if name in _DISTINCT:
         return _distinct_sql(name, addresses, older=older)
     return f"SELECT * FROM {_source(name, addresses, older=older)}"
@@ -144,7 +144,7 @@ def _source(name: str, addresses: Sequence[str], extra: Sequence[str] = (), *, o
     # Parts of different versions agree only by name; the empty relation in front says what every column is.
     columns = ", ".join([*(_completed(name, column) for column in schema_of(name).names), *extra])
     parts = _parquet(addresses, [*extra, "union_by_name"])
-    return f"(SELECT {columns} FROM ({_nothing(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
+    return f"(SELECT {columns} FROM ({empty_sql(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
 
 
 def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:
@@ -165,7 +165,8 @@ def _completed(table: str, column: str) -> str:
             return name
 
 
-def _nothing(name: str) -> str:
+def empty_sql(name: str) -> str:
+    """No rows, in the declared columns of a table: `UNION ALL BY NAME` gives others their types."""
     columns = ", ".join(f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema_of(name))
     return f"SELECT {columns} WHERE false"
 
@@ -188,8 +189,10 @@ _SQL_TYPES = {
 }
 
 
-def _view_text(name: str) -> str:
-    return (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
+def view_sql(name: str) -> str:
+    """The statement that defines a shipped view over tables and views of the usual names."""
+    text = (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
+    return f"CREATE OR REPLACE VIEW {name} AS\n{text};\n"
 
 
 def _quoted(text: str) -> str:

@@ -42,7 +42,12 @@ def before(owner: Any, name: str, moment: str, when: Callable[..., bool]) -> Non
 
 def arm(sinks: Any, parts: Any) -> None:
     """Put the moments in place."""
-    before(parts.pq.ParquetWriter, "write_table", "a_part_is_open", lambda *call: "thought" in call[1].schema.names)
+    before(
+        parts.pq.ParquetWriter,
+        "write_table",
+        "a_part_is_open",
+        lambda *call: "thought" in call[1].schema.names and call[1].num_rows > 0,
+    )
     before(
         sinks.PartWriter,
         "take",
