@@ -78,7 +78,8 @@ ROWS: Mapping[str, str] = {
         FROM range(attempts() * 10) AS t(i)""",
     "model_calls": f"""
         SELECT md5('call' || i) AS call_id, {_ATTEMPT} AS attempt_id, 'act' AS stage,
-            'http://127.0.0.1:1/v1' AS endpoint, 'model' AS model, 'ok' AS status, 900 AS prompt_tokens, 40 AS completion_tokens, 1 AS images,
+            'http://127.0.0.1:1/v1' AS endpoint, 'model' AS model, 'ok' AS status,
+            900 AS prompt_tokens, 40 AS completion_tokens, 1 AS images,
             0.001 AS cost_usd, 0.5 AS seconds, 0 AS retries
         FROM range(attempts() * 10) AS t(i)""",
 }
