@@ -209,8 +209,8 @@ def measure_views(rows: int, repeats: int) -> list[Answered]:
 
 
 def answer(connection: duckdb.DuckDBPyConnection, view: str) -> None:
-    """Read a whole view, every column of it, without keeping it."""
-    connection.execute(f"SELECT count(*), max(hash(row)) FROM {view} AS row").fetchall()
+    """Read a whole view, every column of every row, and keep only how many values each has."""
+    connection.execute(f"SELECT count(*), count(COLUMNS(*)) FROM {view}").fetchall()
 
 
 def define_texts(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

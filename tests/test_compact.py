@@ -109,8 +109,8 @@ def stored(storage: Storage, table: str) -> int:
     return sum(part.rows for part in current(storage).values() if part.table == table)
 
 
-def distinct(storage: Storage, table: str) -> object:
-    return one(Path(storage.address), f"SELECT count(DISTINCT sha256) FROM {table}")
+def distinct(storage: Storage, table: str) -> int:
+    return int(str(one(Path(storage.address), f"SELECT count(DISTINCT sha256) FROM {table}")))
 
 
 def test_large_names_are_left_alone_and_their_pictures_not_repeated(tmp_path: Path) -> None:
@@ -259,7 +259,8 @@ def test_widened_part_is_read_by_duckdb_without_any_option(tmp_path: Path) -> No
     compact(tmp_path)
 
     (path,) = (tmp_path / "steps").glob("*.parquet")
-    found = duckdb.sql(f"SELECT action.type, action.content, action.point FROM '{path}'").fetchall()
+    with duckdb.connect() as bare:
+        found = bare.execute(f"SELECT action.type, action.content, action.point FROM '{path}'").fetchall()
 
     assert found == [("Type", "灯 🙂", None)]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -38,16 +40,12 @@ def store(bucket: str) -> S3Storage:
 @contextmanager
 def other_driver(store: S3Storage) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the lease."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, store.address], stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "held\n"
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with subprocess.Popen([sys.executable, "-c", HOLDER, store.address], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "held\n"
+            yield process
+        finally:
+            process.kill()
 
 
 def test_lease_that_is_renewed_is_refused(store: S3Storage) -> None:
@@ -104,11 +102,19 @@ def test_renewal_whose_answer_was_lost_goes_on(store: S3Storage) -> None:
     assert b'"released":true' in store.read(LEASE_NAME)
 
 
-def test_two_drivers_that_come_at_once_do_not_both_get_it(store: S3Storage) -> None:
-    with held(store, Lease(renew_seconds=60, expire_seconds=60)) as _:
-        claimed = store.read(LEASE_NAME)
+def test_of_two_drivers_that_come_at_once_one_is_refused(store: S3Storage) -> None:
+    both_inside = threading.Barrier(2, timeout=60)
 
-        with pytest.raises(FileExistsError):
-            store.swap(LEASE_NAME, b"{}", None)
+    def drive(_: int) -> str:
+        both_inside.wait()
+        try:
+            with held(store, QUICK):
+                done.wait(60)
+                return "held"
+        except RunError:
+            done.set()
+            return "refused"
 
-    assert b'"released":true' in store.read(LEASE_NAME) and claimed
+    done = threading.Event()
+    with ThreadPoolExecutor(2) as drivers:
+        assert sorted(drivers.map(drive, range(2))) == ["held", "refused"]
