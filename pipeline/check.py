@@ -7,16 +7,16 @@ so it is a leftover and no error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pipeline import manifest
 from pipeline.actions import Model
-from pipeline.errors import ConfigError, PathproofError
+from pipeline.errors import PathproofError
 from pipeline.manifest import ObjectName, PartRef, Survey
 from pipeline.query import connect
 from pipeline.schema import TABLES
-from pipeline.soundness import Flaw, FlawKind, flaws_of
+from pipeline.soundness import Flaw, FlawKind, examined
+from pipeline.storage import Address, Storage
 
 Kind = (
     FlawKind
@@ -81,26 +81,25 @@ REFERENCES = (
 """Every reference between tables, sorted."""
 
 
-def check(folder: Path) -> list[Finding]:
-    """Everything found in the folder, errors first; raises ConfigError when it is no dataset."""
-    if not (folder / manifest.MANIFEST).is_dir():
-        raise ConfigError(f"{folder} is not a dataset folder: it has no {manifest.MANIFEST}")
-    found = manifest.survey(folder)
+def check(address: Address) -> list[Finding]:
+    """Everything found in the dataset, errors first; raises ConfigError when it is none."""
+    storage = manifest.storage_with_manifest(address)
+    found = manifest.survey(storage)
     listed = [line for line in found.lines if isinstance(line, PartRef)]
     parts = manifest.current_parts(listed)
-    flaws = {path: flaws_of(folder, part, hashed=True) for path, part in parts.items()}
+    flaws = examined(storage, parts.values(), hashed=lambda _: True)
     findings = [
-        *_manifest_findings(folder, found),
+        *_manifest_findings(storage, found),
         *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),
-        *_file_findings(folder, set(parts), {line.path for line in listed}, _open_epoch(folder, found)),
+        *_file_findings(storage, set(parts), {line.path for line in listed}, _open_epoch(storage, found)),
     ]
     if _manifest_is_whole(found):
         findings += _tables_without_part(found, parts.values())
-        findings += _dangling(folder, [part for path, part in parts.items() if not flaws[path]], _tables_of(flaws))
+        findings += _dangling(storage, [part for path, part in parts.items() if not flaws[path]], _tables_of(flaws))
     return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
 
 
-def _open_epoch(folder: Path, found: Survey) -> int:
+def _open_epoch(storage: Storage, found: Survey) -> int:
     """The first epoch whose unlisted parts are no leftovers: the newest when its run is finished, else none.
 
     While part of the manifest cannot be read, what it lists cannot be told from what was never listed.
@@ -109,15 +108,15 @@ def _open_epoch(folder: Path, found: Survey) -> int:
     if not _manifest_is_whole(found):
         return newest + 1
     try:
-        run = manifest.read_run(folder)
+        run = manifest.read_run(storage)
     except PathproofError:
         return newest + 1
     return newest if run.state == "finished" and run.epoch == newest else newest + 1
 
 
-def _manifest_findings(folder: Path, found: Survey) -> Iterator[Finding]:
+def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     try:
-        manifest.read_run(folder)
+        manifest.read_run(storage)
     except PathproofError as error:
         yield _error("unreadable_manifest", manifest.RUN_FILE, str(error))
     for problem in found.problems:
@@ -126,8 +125,10 @@ def _manifest_findings(folder: Path, found: Survey) -> Iterator[Finding]:
         yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
     for missing in _missing_objects(found):
         yield _error("missing_manifest", missing, "later ones are there")
-    for path in sorted([*folder.glob("*.tmp"), *folder.glob("manifest/*.tmp"), *folder.glob("epochs/*.tmp")]):
-        yield _leftover("stray_file", str(path.relative_to(folder)), "a write that was interrupted")
+    for folder in ("", f"{manifest.MANIFEST}/", f"{manifest.EPOCHS}/"):
+        for file_name in storage.sizes(folder.rstrip("/")):
+            if file_name.endswith(".tmp"):
+                yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
 
 
 def _manifest_is_whole(found: Survey) -> bool:
@@ -148,12 +149,12 @@ def _missing_objects(found: Survey) -> Iterator[str]:
         yield from (path for path in paths if path not in there)
 
 
-def _file_findings(folder: Path, current: set[str], listed: set[str], open_epoch: int) -> Iterator[Finding]:
+def _file_findings(storage: Storage, current: set[str], listed: set[str], open_epoch: int) -> Iterator[Finding]:
     """Files in the table folders that do not count."""
     for table in TABLES:
-        for path in sorted((folder / table).glob("*")):
-            relative = f"{table}/{path.name}"
-            name = manifest.part_name(path.name)
+        for file_name in storage.sizes(table):
+            relative = f"{table}/{file_name}"
+            name = manifest.part_name(file_name)
             if relative in current:
                 continue
             if relative in listed:
@@ -176,9 +177,9 @@ def _tables_of(flaws: Mapping[str, Sequence[Flaw]]) -> set[str]:
     return {path.partition("/")[0] for path, found in flaws.items() if found}
 
 
-def _dangling(folder: Path, sound: Sequence[PartRef], flawed_tables: set[str]) -> Iterator[Finding]:
+def _dangling(storage: Storage, sound: Sequence[PartRef], flawed_tables: set[str]) -> Iterator[Finding]:
     """Values that name no row; tables with a flawed part are not judged, for rows of theirs are missing anyway."""
-    with connect({folder: sound}) as connection:
+    with connect({storage: sound}) as connection:
         for reference in REFERENCES:
             if flawed_tables & {reference.table, reference.home}:
                 continue

@@ -8,7 +8,6 @@ that cannot be read raises RunError.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -30,8 +29,10 @@ from pipeline.records import (
     Trajectory,
     Tree,
 )
-from pipeline.schema import Row, of_table, schema_of, table_name
+from pipeline.schema import SCHEMA_VERSION, Row, of_table, schema_of, table_name
+from pipeline.storage import Address, storage_of
 from pipeline.tasks import TaskSpec
+from pipeline.widening import widened
 
 Picture = TypeVar("Picture", Frame, Tree)
 """Rows that are stored once per hash."""
@@ -43,9 +44,9 @@ _KEYS = {"attempts": "attempt_id", "frames": "sha256", "tasks": "task_id", "tree
 class Dataset:
     """A dataset folder as it was when this was made, or last refreshed; raises ConfigError when it is none."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.run: RunFile = manifest.read_run(folder)
+    def __init__(self, address: Address) -> None:
+        self.storage = storage_of(address)
+        self.run: RunFile = manifest.read_run(self.storage)
         self._names: list[ObjectName] = []
         self._parts: dict[str, PartRef] = {}
         self._index: dict[str, dict[str, str]] = {}
@@ -54,7 +55,7 @@ class Dataset:
 
     def refresh(self) -> None:
         """See what has been published since."""
-        names = manifest.object_names(self.folder)
+        names = manifest.object_names(self.storage)
         fresh = self._parts_of(names[len(self._names) :])
         if names[: len(self._names)] != self._names or any(part.replaces for part in fresh):
             fresh = list(manifest.current_parts(self._parts_of(names)).values())
@@ -86,7 +87,7 @@ class Dataset:
         """One task; raises RunError when the dataset has none of that id."""
         part = self._home("tasks", task_id)
         if part is None:
-            raise RunError(f"{self.folder} has no task {task_id}")
+            raise RunError(f"{self.storage.address} has no task {task_id}")
         return self._matching(TaskSpec, part, "task_id", [task_id])[-1]
 
     def record(self, attempt_id: str, *, pictures: bool = True) -> Record:
@@ -98,7 +99,7 @@ class Dataset:
         stem = home.stem if home else ""
         trajectories = self._own(Trajectory, stem, attempt_id)
         if not trajectories:
-            raise RunError(f"{self.folder} has no final attempt {attempt_id}")
+            raise RunError(f"{self.storage.address} has no final attempt {attempt_id}")
         observations = self._own(ObservationRow, stem, attempt_id)
         frames = [look.frame_sha256 for look in observations if look.frame_sha256] if pictures else []
         trees = [look.tree_sha256 for look in observations if look.tree_sha256]
@@ -138,12 +139,12 @@ class Dataset:
         return [attempt for attempt in self._column("trajectories", "attempt_id") if attempt not in judged]
 
     def _parts_of(self, names: Iterable[ObjectName]) -> list[PartRef]:
-        lines = (line for name in names for line in manifest.read_object(self.folder, name))
+        lines = (line for name in names for line in manifest.read_object(self.storage, name))
         return [line for line in lines if isinstance(line, PartRef)]
 
     def _assigned(self) -> Iterator[Assigned]:
         for name in self._names:
-            yield from (line for line in manifest.read_object(self.folder, name) if isinstance(line, Assigned))
+            yield from (line for line in manifest.read_object(self.storage, name) if isinstance(line, Assigned))
 
     def _column(self, table: str, column: str) -> list[str]:
         found: list[str] = self.table(table, [column]).column(0).to_pylist()
@@ -187,9 +188,22 @@ class Dataset:
             return []
         return of_table(kind, self._read(part, filters=[(column, "in", list(values))]))
 
-    def _read(self, part: PartRef, **how: Any) -> pa.Table:
+    def _read(self, part: PartRef, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         try:
-            # Without `partitioning` a folder called `a=b` would become a column.
-            return pq.read_table(self.folder / part.path, partitioning=None, page_checksum_verification=True, **how)
+            if part.schema_version == SCHEMA_VERSION:
+                return self._load(part, columns, filters)
+            there = pq.read_schema(part.path, filesystem=self.storage.files).names
+            wanted = columns or schema_of(part.table).names
+            return widened(self._load(part, [name for name in wanted if name in there], filters), part.table, wanted)
         except (OSError, pa.ArrowException) as error:
-            raise RunError(f"{self.folder / part.path} cannot be read ({error}): run `pathproof check`") from error
+            raise RunError(f"{self.storage.url(part.path)} cannot be read ({error}): run `pathproof check`") from error
+
+    def _load(self, part: PartRef, columns: Sequence[str] | None, filters: Any) -> pa.Table:
+        return pq.read_table(
+            part.path,
+            columns=columns,
+            filters=filters,
+            filesystem=self.storage.files,
+            partitioning=None,  # a folder called `a=b` would become a column
+            page_checksum_verification=True,
+        )

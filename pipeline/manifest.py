@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, RunError
+from pipeline.storage import Address, Storage, storage_of
 from pipeline.words import Platform
 
 MANIFEST = "manifest"
@@ -47,7 +48,7 @@ class PartRef(Model):
     @property
     def stem(self) -> str:
         """The file's name without its ending; parts of one flush share it across tables."""
-        return Path(self.path).stem
+        return PurePosixPath(self.path).stem
 
 
 class Assigned(Model):
@@ -150,56 +151,69 @@ def part_name(file_name: str) -> PartName | None:
     return PartName(int(match[1]), match[2], int(match[3])) if match else None
 
 
-def read_run(folder: Path) -> RunFile:
+def storage_with_manifest(address: Address) -> Storage:
+    """The storage of a dataset; raises ConfigError when there is no manifest in it."""
+    storage = storage_of(address)
+    if not storage.has(MANIFEST):
+        raise ConfigError(f"{storage.address} is not a dataset folder: it has no {MANIFEST}")
+    return storage
+
+
+def read_run(address: Address) -> RunFile:
     """`run.json`; raises ConfigError when the folder is no dataset, RunError when the file is damaged."""
+    storage = storage_of(address)
     try:
-        return RunFile.model_validate_json((folder / RUN_FILE).read_bytes())
+        return RunFile.model_validate_json(storage.read(RUN_FILE))
     except FileNotFoundError:
-        raise ConfigError(f"{folder} is not a dataset folder: it has no {RUN_FILE}") from None
+        raise ConfigError(f"{storage.address} is not a dataset folder: it has no {RUN_FILE}") from None
     except (OSError, ValidationError) as error:
-        raise _damaged(folder / RUN_FILE, error) from error
+        raise _damaged(storage, RUN_FILE, error) from error
 
 
-def survey(folder: Path) -> Survey:
+def survey(address: Address) -> Survey:
     """Read what can be read; never raises for what is inside the files."""
     # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
     # written when we looked.
-    objects = _objects(folder)
+    storage = storage_of(address)
+    objects = _objects(storage)
     claimed: list[Epoch] = []
     problems: list[Problem] = []
-    for path in _files(folder / EPOCHS, _EPOCH):
+    for key in _keys(storage, EPOCHS, _EPOCH):
         try:
-            claimed.append(Epoch.model_validate_json(path.read_bytes()))
+            claimed.append(Epoch.model_validate_json(storage.read(key)))
         except (OSError, ValidationError) as error:
-            problems.append(Problem(f"{EPOCHS}/{path.name}", _first_line(error)))
+            problems.append(Problem(key, _first_line(error)))
     claimed.sort(key=lambda epoch: epoch.epoch)
     counted = _counted(objects, claimed)
     lines: list[PartRef | Assigned] = []
     for name in counted:
         try:
-            lines += _lines_of(folder, name)
+            lines += _lines_of(storage, name)
         except (OSError, ValidationError) as error:
             problems.append(Problem(name.path, _first_line(error)))
     return Survey(claimed, counted, [name for name in objects if name not in set(counted)], lines, problems)
 
 
-def epochs(folder: Path) -> list[Epoch]:
+def epochs(address: Address) -> list[Epoch]:
     """Every claimed epoch, oldest first; raises RunError when one cannot be read."""
-    return sorted((_read_epoch(path) for path in _files(folder / EPOCHS, _EPOCH)), key=lambda epoch: epoch.epoch)
+    storage = storage_of(address)
+    found = (_read_epoch(storage, key) for key in _keys(storage, EPOCHS, _EPOCH))
+    return sorted(found, key=lambda epoch: epoch.epoch)
 
 
-def object_names(folder: Path) -> list[ObjectName]:
+def object_names(address: Address) -> list[ObjectName]:
     """The manifest objects that count, in order of publishing; raises RunError when an epoch cannot be read."""
-    objects = _objects(folder)
-    return _counted(objects, epochs(folder))
+    objects = _objects(storage_of(address))
+    return _counted(objects, epochs(address))
 
 
-def read_object(folder: Path, name: ObjectName) -> list[PartRef | Assigned]:
+def read_object(address: Address, name: ObjectName) -> list[PartRef | Assigned]:
     """The lines of one manifest object; raises RunError when it cannot be read."""
+    storage = storage_of(address)
     try:
-        return _lines_of(folder, name)
+        return _lines_of(storage, name)
     except (OSError, ValidationError) as error:
-        raise _damaged(folder / name.path, error) from error
+        raise _damaged(storage, name.path, error) from error
 
 
 def current_parts(found: Iterable[PartRef | Assigned]) -> dict[str, PartRef]:
@@ -218,9 +232,9 @@ def encoded(found: Sequence[PartRef] | Sequence[Assigned]) -> bytes:
     return "".join(f"{line.model_dump_json()}\n" for line in found).encode()
 
 
-def _objects(folder: Path) -> list[ObjectName]:
+def _objects(storage: Storage) -> list[ObjectName]:
     """Every manifest object there is, also those that do not count, in order."""
-    names = (path.stem.split("-") for path in _files(folder / MANIFEST, _OBJECT))
+    names = (PurePosixPath(key).stem.split("-") for key in _keys(storage, MANIFEST, _OBJECT))
     return sorted(ObjectName(int(epoch), int(number)) for epoch, number in names)
 
 
@@ -232,23 +246,23 @@ def _counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName
     return [name for name in objects if name.number <= last.get(name.epoch, name.number)]
 
 
-def _lines_of(folder: Path, name: ObjectName) -> list[PartRef | Assigned]:
-    return [_LINE.validate_json(line) for line in (folder / name.path).read_bytes().splitlines()]
+def _lines_of(storage: Storage, name: ObjectName) -> list[PartRef | Assigned]:
+    return [_LINE.validate_json(line) for line in storage.read(name.path).splitlines()]
 
 
-def _read_epoch(path: Path) -> Epoch:
+def _read_epoch(storage: Storage, key: str) -> Epoch:
     try:
-        return Epoch.model_validate_json(path.read_bytes())
+        return Epoch.model_validate_json(storage.read(key))
     except (OSError, ValidationError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged(storage, key, error) from error
 
 
-def _files(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    return [path for path in folder.iterdir() if pattern.fullmatch(path.name)] if folder.is_dir() else []
+def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
+    return [f"{folder}/{name}" for name in storage.sizes(folder) if pattern.fullmatch(name)]
 
 
-def _damaged(path: Path, error: Exception) -> RunError:
-    return RunError(f"{path} cannot be read ({_first_line(error)}): run `pathproof check`")
+def _damaged(storage: Storage, key: str, error: Exception) -> RunError:
+    return RunError(f"{storage.url(key)} cannot be read ({_first_line(error)}): run `pathproof check`")
 
 
 def _first_line(error: Exception) -> str:

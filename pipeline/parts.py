@@ -1,15 +1,13 @@
 """Writes one part: one Parquet file of one table, whole and proved, or nothing.
 
 Pictures and trees go into small row groups so that a reader of one does not load hundreds. This module knows tables
-and files, nothing of epochs, attempts or the manifest's order.
+and storages, nothing of epochs, attempts or the manifest's order.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -20,7 +18,7 @@ from pipeline.errors import SinkError
 from pipeline.manifest import PartName, PartRef
 from pipeline.records import Frame, Tree
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of, to_table
-from pipeline.storage import sync_folder
+from pipeline.storage import Address, Storage, storage_of
 
 GROUP_ROWS = 64
 """Rows in a row group of pictures or trees."""
@@ -28,7 +26,11 @@ GROUP_ROWS = 64
 GROUP_BYTES = 32 << 20
 """Bytes of pictures in a row group, but always one row."""
 
-_PLAIN_GROUP_ROWS = 50_000
+PLAIN_GROUP_ROWS = 50_000
+
+HEAVY = frozenset({"frames", "trees"})
+"""Tables whose rows are large, and may repeat across parts."""
+
 _COLUMNS_WITHOUT_STATISTICS = frozenset({"image"})
 
 
@@ -43,46 +45,40 @@ def size_of(row: Model) -> int:
             return 1000
 
 
-def write_part(folder: Path, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
+def write_part(address: Address, table: str, name: PartName, rows: Sequence[Model], run_id: str) -> PartRef:
     """Write rows as a new part and read its footer back; leaves no file behind when anything fails."""
-    path = folder / table / str(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    raw = path.open("xb")
-    whole = False
+    groups = _groups(rows, GROUP_ROWS if table in HEAVY else PLAIN_GROUP_ROWS)
+    return write_groups(storage_of(address), table, name, (to_table(TABLES[table], group, run_id) for group in groups))
+
+
+def write_groups(storage: Storage, table: str, name: PartName, groups: Iterable[pa.Table]) -> PartRef:
+    """Write tables of the declared schema as a new part's row groups; leaves no file behind when anything fails."""
+    key = f"{table}/{name}"
+    rows = 0
+    with storage.new_file(key) as raw:
+        file = _HashingFile(raw)
+        with _writer(file, table) as writer:
+            for group in groups:
+                writer.write_table(group)
+                rows += group.num_rows
     try:
-        with raw:
-            file = _HashingFile(raw)
-            _write_rows(file, table, rows, run_id)
-            os.fsync(raw.fileno())
-        sync_folder(path.parent)
-        _read_back(path, len(rows), file.size)
-        whole = True
-    finally:
-        if not whole:
-            path.unlink(missing_ok=True)
-    return PartRef(
-        table=table,
-        path=f"{table}/{name}",
-        rows=len(rows),
-        bytes=file.size,
-        sha256=file.sha256,
-        schema_version=SCHEMA_VERSION,
-    )
+        _read_back(storage, key, rows, file.size)
+    except BaseException:
+        storage.delete(key)
+        raise
+    return PartRef(table=table, path=key, rows=rows, bytes=file.size, sha256=file.sha256, schema_version=SCHEMA_VERSION)
 
 
-def _write_rows(file: _HashingFile, table: str, rows: Sequence[Model], run_id: str) -> None:
+def _writer(file: _HashingFile, table: str) -> pq.ParquetWriter:
     schema = schema_of(table)
-    heavy = table in ("frames", "trees")
-    with pq.ParquetWriter(
+    return pq.ParquetWriter(
         pa.PythonFile(file, mode="w"),
         schema,
         compression="zstd",
         use_dictionary=table != "frames",
         write_statistics=[name for name in schema.names if name not in _COLUMNS_WITHOUT_STATISTICS],
         write_page_checksum=True,
-    ) as writer:
-        for group in _groups(rows, GROUP_ROWS if heavy else _PLAIN_GROUP_ROWS):
-            writer.write_table(to_table(TABLES[table], group, run_id))
+    )
 
 
 def _groups(rows: Sequence[Model], most: int) -> Iterator[Sequence[Model]]:
@@ -96,10 +92,11 @@ def _groups(rows: Sequence[Model], most: int) -> Iterator[Sequence[Model]]:
     yield rows[start:]
 
 
-def _read_back(path: Path, rows: int, size: int) -> None:
-    found = pq.read_metadata(path)
-    if found.num_rows != rows or path.stat().st_size != size:
-        raise SinkError("not_as_written", f"{path} holds {found.num_rows} rows after writing {rows}")
+def _read_back(storage: Storage, key: str, rows: int, size: int) -> None:
+    with storage.files.open_input_file(key) as file:
+        found, there = pq.read_metadata(file), file.size()
+    if found.num_rows != rows or there != size:
+        raise SinkError("not_as_written", f"{storage.url(key)} holds {found.num_rows} rows after writing {rows}")
 
 
 class _HashingFile:

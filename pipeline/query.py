@@ -7,18 +7,20 @@ is wrong. This module knows nothing of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
+from fsspec import AbstractFileSystem
 
 from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
-from pipeline.schema import TABLES, schema_of
-from pipeline.soundness import flaws_of
+from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
+from pipeline.soundness import examined
+from pipeline.storage import Address, Storage, storage_of
 
 VIEWS_FILE = "views.sql"
 
@@ -42,82 +44,129 @@ _DISTINCT = frozenset({"frames", "trees"})
 _HEADER = "-- Paths are those of the last publish; for a folder that was moved, use `pathproof query`.\n"
 
 
-def views_sql(paths: Mapping[str, Sequence[str]]) -> str:
-    """Statements that define every table and view over these absolute paths."""
-    tables = [f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, paths.get(name, ()))};\n" for name in TABLES]
-    views = [f"CREATE OR REPLACE VIEW {name} AS\n{_view_text(name)};\n" for name in VIEWS]
+def views_sql(parts: Mapping[str, PartRef]) -> str:
+    """Statements that define every table and view over these parts, each by the address at which DuckDB finds it."""
+    addresses: dict[str, list[str]] = {name: [] for name in TABLES}
+    older = {part.table for part in parts.values() if part.schema_version < SCHEMA_VERSION}
+    for address, part in parts.items():
+        addresses[part.table].append(address)
+    tables = [
+        f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, addresses[name], older=name in older)};\n"
+        for name in TABLES
+    ]
+    views = [f"{view_sql(name)}\n" for name in VIEWS]
     return "\n".join([_HEADER, *tables, *views])
 
 
-def query(sql: str, folders: Sequence[Path]) -> pa.Table:
+def query(sql: str, folders: Sequence[Address]) -> pa.Table:
     """The result of a statement over the folders' tables and views; raises ConfigError for bad SQL or a wrong folder.
 
     Small tables are read only from parts whose hash is right. Pictures and trees are trusted by size and footer, and
     hashed only when reading fails.
     """
-    found = {folder: sound_parts(folder) for folder in dict.fromkeys(path.resolve() for path in folders)}
+    storages = {storage.address: storage for storage in map(storage_of, folders)}
+    found = {storage: sound_parts(storage) for storage in storages.values()}
     try:
         return _run(sql, found)
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
         raise _bad_sql(error) from error
     except duckdb.Error as error:
-        unhurt = {folder: _unchanged(folder, parts) for folder, parts in found.items()}
+        unhurt = {storage: _unchanged(storage, parts) for storage, parts in found.items()}
         if unhurt == found:
             raise _bad_sql(error) from error
     return _run(sql, unhurt)
 
 
-def connect(parts: Mapping[Path, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
-    """A connection with every table and view over these parts, by folder."""
-    paths: dict[str, list[str]] = {name: [] for name in TABLES}
-    for folder, refs in parts.items():
-        for ref in refs:
-            paths[ref.table].append(str(folder.resolve() / ref.path))
+def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
+    """A connection with every table and view over these parts, by dataset."""
+    listed: dict[str, PartRef] = {}
+    shown: dict[str, AbstractFileSystem] = {}
+    for address, refs in parts.items():
+        storage = storage_of(address)
+        if storage.shown is not None:
+            shown[storage.shown.protocol] = storage.shown
+        listed.update({storage.url(ref.path): ref for ref in refs})
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false", "TimeZone": "UTC"}
     )
-    connection.execute(views_sql(paths))
+    for files in shown.values():
+        connection.register_filesystem(files)
+    connection.execute(views_sql(listed))
     return connection
 
 
-def sound_parts(folder: Path) -> list[PartRef]:
+def sound_parts(address: Address) -> list[PartRef]:
     """The listed parts that can be read; what is damaged, also in the manifest, is left out."""
-    if not (folder / manifest.MANIFEST).is_dir():
-        raise ConfigError(f"{folder} is not a dataset folder: it has no {manifest.MANIFEST}")
-    parts = manifest.current_parts(manifest.survey(folder).lines)
-    return [part for part in parts.values() if not flaws_of(folder, part, hashed=part.table not in _DISTINCT)]
+    storage = manifest.storage_with_manifest(address)
+    parts = manifest.current_parts(manifest.survey(storage).lines)
+    flaws = examined(storage, parts.values(), hashed=lambda part: part.table not in _DISTINCT)
+    return [part for path, part in parts.items() if not flaws[path]]
 
 
-def _run(sql: str, parts: Mapping[Path, Sequence[PartRef]]) -> pa.Table:
+def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
     with connect(parts) as connection:
         relation = connection.sql(sql)
         return relation.to_arrow_table() if relation else pa.table({})
 
 
-def _unchanged(folder: Path, parts: Iterable[PartRef]) -> list[PartRef]:
-    return [part for part in parts if not flaws_of(folder, part, hashed=True)]
+def _unchanged(storage: Storage, parts: Sequence[PartRef]) -> list[PartRef]:
+    flaws = examined(storage, parts, hashed=lambda _: True)
+    return [part for part in parts if not flaws[part.path]]
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
     return ConfigError(f"query: {str(error).splitlines()[0]}")
 
 
-def _table_sql(name: str, paths: Sequence[str]) -> str:
-    if not paths:
-        return f"SELECT * FROM ({_nothing(name)})"
-    listed = "[\n    " + ",\n    ".join(_quoted(path) for path in paths) + "]"
-    if name not in _DISTINCT:
-        return f"SELECT * FROM read_parquet({listed}, hive_partitioning = false)"
+def _table_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
+    if not addresses:
+        return f"SELECT * FROM ({empty_sql(name)})"
+    if name in _DISTINCT:
+        return _distinct_sql(name, addresses, older=older)
+    return f"SELECT * FROM {_source(name, addresses, older=older)}"
+
+
+def _distinct_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
     # Picking the first place of each hash before reading anything else keeps scans of pictures in bounded memory.
-    source = f"read_parquet({listed}, hive_partitioning = false, filename = true, file_row_number = true)"
+    place = ("filename", "file_row_number")
+    rows, places = _source(name, addresses, place, older=older), _parquet(addresses, place)
     return (
-        f"SELECT part.* EXCLUDE (filename, file_row_number) FROM {source} AS part\n"
-        f"SEMI JOIN (SELECT min((filename, file_row_number)) AS place FROM {source} GROUP BY sha256) AS first\n"
+        f"SELECT part.* EXCLUDE (filename, file_row_number) FROM {rows} AS part\n"
+        f"SEMI JOIN (SELECT min((filename, file_row_number)) AS place FROM {places} GROUP BY sha256) AS first\n"
         "ON (part.filename, part.file_row_number) = first.place"
     )
 
 
-def _nothing(name: str) -> str:
+def _source(name: str, addresses: Sequence[str], extra: Sequence[str] = (), *, older: bool) -> str:
+    """The rows of a table's parts in its declared columns, with these of DuckDB's own beside them."""
+    if not older:
+        return _parquet(addresses, extra)
+    # Parts of different versions agree only by name; the empty relation in front says what every column is.
+    columns = ", ".join([*(_completed(name, column) for column in schema_of(name).names), *extra])
+    parts = _parquet(addresses, [*extra, "union_by_name"])
+    return f"(SELECT {columns} FROM ({empty_sql(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
+
+
+def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:
+    listed = "[\n    " + ",\n    ".join(_quoted(address) for address in addresses) + "]"
+    return f"read_parquet({', '.join([listed, 'hive_partitioning = false', *(f'{name} = true' for name in options)])})"
+
+
+def _completed(table: str, column: str) -> str:
+    """A column that older parts may lack: then it has the record's plain default, else it is null."""
+    info = TABLES[table].model_fields.get(column)
+    name = f'"{column}"'
+    match info.get_default(call_default_factory=True) if info else None:
+        case bool() | int() | float() | str() as default:
+            return f"coalesce({name}, {_quoted(str(default))}) AS {name}"
+        case []:
+            return f"coalesce({name}, []) AS {name}"
+        case _:
+            return name
+
+
+def empty_sql(name: str) -> str:
+    """No rows, in the declared columns of a table: `UNION ALL BY NAME` gives others their types."""
     columns = ", ".join(f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema_of(name))
     return f"SELECT {columns} WHERE false"
 
@@ -140,8 +189,10 @@ _SQL_TYPES = {
 }
 
 
-def _view_text(name: str) -> str:
-    return (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
+def view_sql(name: str) -> str:
+    """The statement that defines a shipped view over tables and views of the usual names."""
+    text = (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
+    return f"CREATE OR REPLACE VIEW {name} AS\n{text};\n"
 
 
 def _quoted(text: str) -> str:

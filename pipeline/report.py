@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from pipeline.dataset import Dataset
 from pipeline.query import connect, sound_parts
 from pipeline.report_pages import TrajectoryPage, rows, trajectory_page
-from pipeline.storage import replace
+from pipeline.storage import Address, storage_of
 
 SAMPLES = 12
 TRACE = ("complete", "partial", "infeasible", "fail")
@@ -58,16 +58,16 @@ class Application(NamedTuple):
     cost: str
 
 
-def write_report(folder: Path, out: Path | None = None, samples: int = SAMPLES) -> Path:
+def write_report(address: Address, out: Path | None = None, samples: int = SAMPLES) -> str:
     """Write the report of a dataset (default `DIR/report.html`) and say where it is.
 
-    Raises ConfigError when the folder is no dataset.
+    Raises ConfigError when the address is of no dataset.
     """
-    dataset = Dataset(folder)
-    target = out or folder / "report.html"
-    with connect({folder: sound_parts(folder)}) as views:
-        replace(target, _render(dataset, views, samples).encode())
-    return target
+    dataset = Dataset(address)
+    target, name = (storage_of(out.parent), out.name) if out else (dataset.storage, "report.html")
+    with connect({dataset.storage: sound_parts(dataset.storage)}) as views:
+        target.replace(name, _render(dataset, views, samples).encode())
+    return target.url(name)
 
 
 def _render(dataset: Dataset, views: duckdb.DuckDBPyConnection, samples: int) -> str:

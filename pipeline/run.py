@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import pyarrow.fs as pafs
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from pipeline import manifest, policies
@@ -34,7 +35,7 @@ from pipeline.records import PassRow, digest
 from pipeline.selection import select_tasks
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
-from pipeline.storage import LOCK_NAME, driver_lock
+from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of
 from pipeline.supervision import PUBLISH_SECONDS, Agency, Halt, actor, ask, offered, spelled, stop_for
 from pipeline.tasks import TaskSpec
 from pipeline.workers import AttemptReport, CommitterActor, Judgements, Post
@@ -48,7 +49,7 @@ _WORKERS_PER_JUDGE = 8
 class Outcome(NamedTuple):
     """How a run ended: whole, or stopped for a reason. `started` is false when there was nothing to do."""
 
-    folder: Path
+    folder: str
     reason: str | None
     started: bool
 
@@ -68,45 +69,47 @@ class Survey(NamedTuple):
 class _Run(NamedTuple):
     """The fixed facts of one start."""
 
-    folder: Path
+    folder: Storage
     run_id: str
     config: RunConfig
     board: Board
 
 
-def collect(config: RunConfig, name: str, out: Path | None, board: Board) -> Outcome:
+def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> Outcome:
     """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
     tasks = select_tasks(config)
     config = config.model_copy(update={"apps": sorted({app for task in tasks for app in task.app_ids})})
     run_id = digest("run", uuid4().hex)
-    folder = new_folder(out or (Path(config.out) if config.out else None), name, run_id)
+    folder = new_folder(out or config.out, name, run_id)
     with _held(folder):
         _prepare(config, board)
         return _start(_Run(folder, run_id, config, board), tasks)
 
 
-def resume(folder: Path, board: Board) -> Outcome:
+def resume(address: Address, board: Board) -> Outcome:
     """Finish a run with its stored configuration; raises ConfigError or RunError."""
+    folder = storage_of(address)
     stored = manifest.read_run(folder)
     config = parse_config(stored.config)
-    run = _Run(folder.resolve(), stored.run_id, config, board)
+    run = _Run(folder, stored.run_id, config, board)
     tasks = Dataset(folder).rows(TaskSpec) or select_tasks(config)
     survey = _survey(run, tasks)
     left = _order(run, tasks).total - len(survey.final)
     if not left and not survey.lost and not survey.unjudged:
-        return Outcome(run.folder, None, started=False)
+        return Outcome(folder.address, None, started=False)
     with _held(folder):
         if left:
             _prepare(config, board)
         return _start(run, tasks)
 
 
-def rejudge(folder: Path, judging: RunConfig, board: Board) -> Outcome:
+def rejudge(address: Address, judging: RunConfig, board: Board) -> Outcome:
     """Judge every stored trajectory in a new pass, with the judges and the panel of `judging`."""
+    folder = storage_of(address)
     stored = manifest.read_run(folder)
     own = parse_config(stored.config)
     config = own.model_copy(update={"judges": judging.judges, "panel": judging.panel})
-    run = _Run(folder.resolve(), stored.run_id, own, board)
+    run = _Run(folder, stored.run_id, own, board)
     with _held(folder), connected(own.workers, own.platform) as cluster:
         return asyncio.run(_Drive(run, cluster).rejudge(config))
 
@@ -188,7 +191,7 @@ class _Drive:
             await ask(self._committer.finish.remote(), PUBLISH_SECONDS, "committer")
         except PathproofError as error:
             reason = reason or stop_for(error)
-        return Outcome(self._run.folder, str(reason) if reason else None, started=True)
+        return Outcome(self._run.folder.address, str(reason) if reason else None, started=True)
 
     async def _watch_clock(self) -> None:
         while not self._halt.called.is_set():
@@ -245,12 +248,12 @@ def _start(run: _Run, tasks: Sequence[TaskSpec]) -> Outcome:
         try:
             return asyncio.run(_Drive(run, cluster).collect(tasks))
         except asyncio.CancelledError:
-            raise RunError(f"interrupted at once; continue with: pathproof resume {run.folder}") from None
+            raise RunError(f"interrupted at once; continue with: pathproof resume {run.folder.address}") from None
 
 
 def _survey(run: _Run, tasks: Sequence[TaskSpec]) -> Survey:
     """What is there; an empty survey for a folder in which nothing has been published."""
-    if not (run.folder / manifest.RUN_FILE).exists():
+    if run.folder.size(manifest.RUN_FILE) is None:
         return Survey([], set(), {}, [], [], set())
     dataset = Dataset(run.folder)
     wanted = {work.plan.trajectory_id for round_ in missing(_order(run, tasks), (), {}) for work in round_}
@@ -298,20 +301,26 @@ def _prepare(config: RunConfig, board: Board) -> None:
             board.say(f"warning: {app_id}: {error.message.splitlines()[0]}")
 
 
-def new_folder(out: Path | None, name: str, run_id: str) -> Path:
-    """The folder of a new run; raises ConfigError when something is in it already."""
+def new_folder(out: Address | None, name: str, run_id: str) -> Storage:
+    """Where a new run goes; raises ConfigError when something is there already."""
     home = Path.home() / "pathproof" / "runs" if inside_job() else Path("runs")
     day = datetime.now().astimezone().strftime("%Y%m%d")
-    folder = (out or home / f"{day}-{Path(name).stem}-{run_id[:8]}").expanduser().resolve()
-    if (folder / manifest.RUN_FILE).exists():
-        raise ConfigError(f"out: {folder} holds a run; use `pathproof resume {folder}`, or another folder")
-    if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - {LOCK_NAME}):
-        raise ConfigError(f"out: {folder} is not an empty folder")
+    folder = storage_of(out or home / f"{day}-{Path(name).stem}-{run_id[:8]}")
+    address = folder.address
+    try:
+        found = folder.files.get_file_info(pafs.FileSelector("", allow_not_found=True))
+    except OSError as error:
+        raise ConfigError(f"out: {address} cannot be used ({error})") from error
+    names = {entry.base_name for entry in found}
+    if manifest.RUN_FILE in names:
+        raise ConfigError(f"out: {address} holds a run; use `pathproof resume {address}`, or another folder")
+    if names - LOCK_NAMES:
+        raise ConfigError(f"out: {address} is not an empty folder")
     return folder
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _held(folder: Storage) -> Iterator[None]:
     """The folder is ours; what goes wrong in the block becomes one line for the user."""
     try:
         with driver_lock(folder):

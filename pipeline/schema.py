@@ -134,7 +134,7 @@ def _fields(model: type[Model]) -> list[pa.Field]:
 
 
 def _field(name: str, annotation: Any) -> pa.Field:
-    bare, optional = _without_none(annotation)
+    bare, optional = without_none(annotation)
     kind = _type_of(bare)
     # The Hugging Face reader compares whole fields, and its own Image is nullable throughout.
     return pa.field(name, kind, nullable=optional or kind == _IMAGE)
@@ -165,14 +165,14 @@ def _union_fields(models: Iterable[type[Model]]) -> list[pa.Field]:
     ]
 
 
-def _without_none(annotation: Any) -> tuple[Any, bool]:
+def without_none(annotation: Any) -> tuple[Any, bool]:
     """The annotation without `| None` and `Annotated`, and whether it had `| None`."""
     if get_origin(annotation) is Annotated:
-        return _without_none(get_args(annotation)[0])
+        return without_none(get_args(annotation)[0])
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ()
     rest = [member for member in members if member is not NoneType]
     if len(rest) == 1:
-        return _without_none(rest[0])[0], True
+        return without_none(rest[0])[0], True
     return annotation, False
 
 
@@ -181,7 +181,7 @@ def _union_columns(kind: type[Model]) -> tuple[str, ...]:
     return tuple(
         name
         for name, info in kind.model_fields.items()
-        if get_origin(_without_none(info.annotation)[0]) in (Union, UnionType)
+        if get_origin(without_none(info.annotation)[0]) in (Union, UnionType)
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pipeline import manifest
@@ -21,7 +20,7 @@ from pipeline.parts import size_of, write_part
 from pipeline.query import VIEWS_FILE, views_sql
 from pipeline.records import Attempt, Event, Fault, Frame, Record, Trajectory, Tree, Usage, now
 from pipeline.schema import TABLES, table_name
-from pipeline.storage import create, disk_errors, replace
+from pipeline.storage import Address, Storage, disk_errors, storage_of
 
 ATTEMPTS_PER_FLUSH = 4
 BYTES_PER_FLUSH = 32 << 20
@@ -60,10 +59,10 @@ class PartWriter:
     the committer the writer must not be used again: it would refer to pictures that never counted.
     """
 
-    def __init__(self, folder: Path, run_id: str, epoch: int, worker: str) -> None:
+    def __init__(self, address: Address, run_id: str, epoch: int, worker: str) -> None:
         if not _WORKER.fullmatch(worker):
             raise ValueError(f"worker name {worker!r} cannot be part of a file name")
-        self._folder, self._run_id, self._epoch, self._worker = folder, run_id, epoch, worker
+        self._storage, self._run_id, self._epoch, self._worker = storage_of(address), run_id, epoch, worker
         self._number = 0
         self._rows: dict[str, list[Model]] = {}
         self._attempts: list[str] = []
@@ -136,7 +135,7 @@ class PartWriter:
         try:
             with boundary(SinkError, "write_failed"), disk_errors(f"writing {name}"):
                 for table in sorted(rows):
-                    parts.append(write_part(self._folder, table, name, rows[table], self._run_id))
+                    parts.append(write_part(self._storage, table, name, rows[table], self._run_id))
             whole = True
         finally:
             if not whole:
@@ -146,7 +145,7 @@ class PartWriter:
 
     def _undo(self, parts: list[PartRef], rows: Mapping[str, list[Model]]) -> None:
         for part in parts:
-            (self._folder / part.path).unlink(missing_ok=True)
+            self._storage.delete(part.path)
         self._seen -= {row.sha256 for table in rows for row in rows[table] if isinstance(row, Frame | Tree)}
 
 
@@ -157,32 +156,32 @@ class Committer:
     attempts that were revoked, are refused and leave `late_commit` events.
     """
 
-    def __init__(self, folder: Path, run: RunFile, parts: Iterable[PartRef]) -> None:
+    def __init__(self, storage: Storage, run: RunFile, parts: Iterable[PartRef]) -> None:
         self.epoch = run.epoch
-        self._folder, self._run = folder, run
-        self._writer = PartWriter(folder, run.run_id, run.epoch, "committer")
-        self._paths: dict[str, list[str]] = {table: [] for table in TABLES}
+        self._storage, self._run = storage, run
+        self._writer = PartWriter(storage, run.run_id, run.epoch, "committer")
+        self._parts: dict[str, PartRef] = {}
         self._object = 0
         self._in_flight: set[str] = set()
         self._last_batch: dict[str, int] = {}
         self._take_over(parts)
 
     @classmethod
-    def claim(cls, folder: Path, run_id: str, config: Mapping[str, Any]) -> Committer:
+    def claim(cls, address: Address, run_id: str, config: Mapping[str, Any]) -> Committer:
         """Begin the folder's next epoch and seal the older ones; every table has a part afterwards.
 
         Raises RunError when the folder belongs to another run, is damaged, or is claimed by someone else meanwhile.
         """
-        with disk_errors(f"claiming {folder}"):
-            for name in (manifest.MANIFEST, manifest.EPOCHS):
-                (folder / name).mkdir(parents=True, exist_ok=True)
-            run = _next_run(folder, run_id, config)
-            objects = manifest.object_names(folder)
-            parts = manifest.current_parts(line for name in objects for line in manifest.read_object(folder, name))
-            claim = Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(folder, objects))
-            _create(folder / manifest.EPOCHS / f"{run.epoch}.json", claim.model_dump_json().encode())
-            replace(folder / manifest.RUN_FILE, _pretty(run))
-        committer = cls(folder, run, parts.values())
+        storage = storage_of(address)
+        with disk_errors(f"claiming {storage.address}"):
+            storage.prepare([manifest.MANIFEST, manifest.EPOCHS])
+            run = _next_run(storage, run_id, config)
+            objects = manifest.object_names(storage)
+            parts = manifest.current_parts(line for name in objects for line in manifest.read_object(storage, name))
+            claim = Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(storage, objects))
+            _create(storage, f"{manifest.EPOCHS}/{run.epoch}.json", claim.model_dump_json().encode())
+            storage.replace(manifest.RUN_FILE, _pretty(run))
+        committer = cls(storage, run, parts.values())
         committer._give_every_table_a_part()
         return committer
 
@@ -228,17 +227,16 @@ class Committer:
 
     def finish(self) -> None:
         """End the run: remove what this epoch wrote and never listed, and mark the folder finished."""
-        listed = {path for paths in self._paths.values() for path in paths}
-        with disk_errors(f"finishing {self._folder}"):
-            for table in TABLES:
-                for path in (self._folder / table).glob(f"part-{self.epoch}-*.parquet"):
-                    if f"{table}/{path.name}" not in listed:
-                        path.unlink()
+        with disk_errors(f"finishing {self._storage.address}"):
+            self._refuse_when_overtaken()
+            for path in [f"{table}/{name}" for table in TABLES for name in self._storage.sizes(table)]:
+                if path not in self._parts and _epoch_of(path) == self.epoch:
+                    self._storage.delete(path)
             self._run = self._run.model_copy(update={"state": "finished", "finished_at": now()})
-            replace(self._folder / manifest.RUN_FILE, _pretty(self._run))
+            self._storage.replace(manifest.RUN_FILE, _pretty(self._run))
 
     def _give_every_table_a_part(self) -> None:
-        self._writer.add_empty(table for table, paths in self._paths.items() if not paths)
+        self._writer.add_empty(set(TABLES) - {part.table for part in self._parts.values()})
         self._publish_own()
 
     def _publish_own(self) -> None:
@@ -255,57 +253,63 @@ class Committer:
 
     def _list(self, parts: Sequence[PartRef]) -> None:
         for part in parts:
-            path = self._folder / part.path
-            if not path.is_file() or path.stat().st_size != part.bytes:
+            if self._storage.size(part.path) != part.bytes:
+                path = self._storage.url(part.path)
                 raise SinkError("part_not_visible", f"{path} is not there as its writer reported it: is it shared?")
         self._append(parts)
         self._take_over(parts)
         with disk_errors("writing views.sql"):
-            replace(self._folder / VIEWS_FILE, views_sql(self._absolute()).encode())
+            self._storage.replace(VIEWS_FILE, views_sql(self._addressed()).encode())
 
     def _append(self, found: Sequence[PartRef] | Sequence[Assigned]) -> None:
-        if (self._folder / manifest.EPOCHS / f"{self.epoch + 1}.json").exists():
-            raise RunError(f"{self._folder} has been taken over by a newer driver")
         name = ObjectName(self.epoch, self._object + 1)
         with disk_errors(f"publishing {name.path}"):
-            _create(self._folder / name.path, manifest.encoded(found))
+            self._refuse_when_overtaken()
+            _create(self._storage, name.path, manifest.encoded(found))
         self._object = name.number
+
+    def _refuse_when_overtaken(self) -> None:
+        if self._storage.size(f"{manifest.EPOCHS}/{self.epoch + 1}.json") is not None:
+            raise RunError(f"{self._storage.address} has been taken over by a newer driver")
 
     def _take_over(self, parts: Iterable[PartRef]) -> None:
         for part in parts:
-            if part.replaces:
-                replaced = frozenset(part.replaces)
-                self._paths[part.table] = [path for path in self._paths[part.table] if path not in replaced]
-            self._paths[part.table].append(part.path)
+            self._parts[part.path] = part
+            for path in part.replaces:
+                self._parts.pop(path, None)
 
-    def _absolute(self) -> dict[str, list[str]]:
-        root = self._folder.resolve()
-        return {table: [str(root / path) for path in paths] for table, paths in self._paths.items()}
+    def _addressed(self) -> dict[str, PartRef]:
+        return {self._storage.url(path): part for path, part in self._parts.items()}
 
 
-def _next_run(folder: Path, run_id: str, config: Mapping[str, Any]) -> RunFile:
+def _next_run(storage: Storage, run_id: str, config: Mapping[str, Any]) -> RunFile:
     """The run file of the next epoch."""
-    number = max((epoch.epoch for epoch in manifest.epochs(folder)), default=0) + 1
+    number = max((epoch.epoch for epoch in manifest.epochs(storage)), default=0) + 1
     fresh = RunFile(run_id=run_id, config=dict(config), epoch=number, state="running", started_at=now())
-    if not (folder / manifest.RUN_FILE).exists():
+    if storage.size(manifest.RUN_FILE) is None:
         return fresh
-    found = manifest.read_run(folder)
+    found = manifest.read_run(storage)
     if found.run_id != run_id:
-        raise RunError(f"{folder} belongs to run {found.run_id}: choose another folder, or resume that run")
+        raise RunError(f"{storage.address} belongs to run {found.run_id}: choose another folder, or resume that run")
     return fresh.model_copy(update={"started_at": found.started_at})
 
 
-def _seals(folder: Path, objects: Sequence[ObjectName]) -> list[Seal]:
-    last = {epoch.epoch: 0 for epoch in manifest.epochs(folder)}
+def _seals(storage: Storage, objects: Sequence[ObjectName]) -> list[Seal]:
+    last = {epoch.epoch: 0 for epoch in manifest.epochs(storage)}
     last.update({name.epoch: name.number for name in objects})
     return [Seal(epoch=epoch, last=number) for epoch, number in sorted(last.items())]
 
 
-def _create(path: Path, data: bytes) -> None:
+def _create(storage: Storage, key: str, data: bytes) -> None:
     try:
-        create(path, data)
+        storage.create(key, data)
     except FileExistsError:
-        raise RunError(f"{path} has just been written by another driver; stop one of the two") from None
+        raise RunError(f"{storage.url(key)} has just been written by another driver; stop one of the two") from None
+
+
+def _epoch_of(path: str) -> int | None:
+    name = manifest.part_name(path.rpartition("/")[2])
+    return name.epoch if name else None
 
 
 def _pretty(run: RunFile) -> bytes:

@@ -1,24 +1,111 @@
-"""The few ways a dataset folder is written to: create once, replace at once, hold for one driver.
+"""Where a dataset is: a local folder or `s3://bucket/prefix`, behind one small seam.
 
-Every function leaves either the whole file or none under the given name, on disk when it returns. Errors of the disk
-become SinkError in `disk_errors`. This module knows nothing of tables, manifests or runs.
+Keys are relative to the dataset, with `/`. Everything written under a key is there as a whole or not at all, durable
+when the call returns. Whatever goes wrong is an OSError; `disk_errors` makes it a SinkError. This module knows nothing
+of tables, manifests or runs.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
-import uuid
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
-from pipeline.errors import RunError, SinkError
+import pyarrow.fs as pafs
+from fsspec import AbstractFileSystem
+
+from pipeline.errors import ConfigError, SinkError
+from pipeline.lease import LEASE_NAME
+from pipeline.local_storage import LOCK_NAME, LocalStorage
+from pipeline.s3_storage import S3Storage
+
+LOCK_NAMES = frozenset({LEASE_NAME, LOCK_NAME})
+"""What a driver leaves in a dataset before there is anything else in it."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-LOCK_NAME = "driver.lock"
+# A path object takes `s3://` for a folder called `s3:` and drops one of the slashes.
+_S3 = re.compile(r"s3://?([^/]+)/?(.*)")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://")
+
+
+class Storage(Protocol):
+    """One dataset's place; small, immutable, and picklable, so that workers elsewhere can be told of it."""
+
+    @property
+    def address(self) -> str:
+        """How a person writes it, complete."""
+
+    @property
+    def files(self) -> pafs.FileSystem:
+        """Arrow's view of it, for reading; its paths are keys."""
+
+    @property
+    def shown(self) -> AbstractFileSystem | None:
+        """What DuckDB must be given to open `url`; null when it needs nothing."""
+
+    def url(self, key: str) -> str:
+        """How DuckDB names the object."""
+
+    def prepare(self, folders: list[str]) -> None:
+        """Have these folders, where there is such a thing."""
+
+    def has(self, folder: str) -> bool:
+        """Whether there is such a folder, or anything in it."""
+
+    def read(self, key: str) -> bytes:
+        """The whole object; raises FileNotFoundError."""
+
+    def size(self, key: str) -> int | None:
+        """Its bytes; null when there is no such object."""
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Names and bytes of the objects directly in a folder, sorted; empty when there is none. "" is the root."""
+
+    def create(self, key: str, data: bytes) -> None:
+        """Write a new object; raises FileExistsError, and leaves the other one alone, when the key is taken."""
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Write an object in place of what may be there; a reader sees the old bytes or the new ones."""
+
+    def delete(self, key: str) -> None:
+        """Remove an object; one that is not there is no error."""
+
+    def new_file(self, key: str) -> AbstractContextManager[BinaryIO]:
+        """A file to write a new object into: there when the block ends, absent when it raises (FileExistsError)."""
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the dataset for one driver; raises RunError when another live driver has it."""
+
+
+Address = Path | str | Storage
+"""How callers say where a dataset is."""
+
+
+def storage_of(address: Address) -> Storage:
+    """The storage behind an address; raises ConfigError for one of an unknown kind."""
+    if not isinstance(address, Path | str):
+        return address
+    text = str(address)
+    match = _S3.fullmatch(text)
+    if match:
+        return S3Storage(match[1], match[2].strip("/"))
+    if _SCHEME.match(text):
+        raise ConfigError(f"{text}: a dataset is a local folder or s3://bucket/prefix")
+    return LocalStorage(Path(address).expanduser().resolve())
+
+
+@contextmanager
+def driver_lock(address: Address) -> Iterator[None]:
+    """Hold a dataset for one driver; raises RunError when another live driver has it, SinkError when it cannot be."""
+    storage = storage_of(address)
+    with ExitStack() as held:
+        with disk_errors(f"cannot use {storage.address}"):
+            held.enter_context(storage.lock())
+        yield
 
 
 @contextmanager
@@ -29,70 +116,3 @@ def disk_errors(what: str) -> Iterator[None]:
     except OSError as error:
         code = "disk_full" if error.errno in _FULL else "write_failed"
         raise SinkError(code, f"{what}: {error}") from error
-
-
-def create(path: Path, data: bytes) -> None:
-    """Write a new file; raises FileExistsError, and leaves the other file alone, when the name is taken."""
-    temporary = _written_aside(path, data)
-    try:
-        # A link, unlike a rename, never replaces what is there.
-        os.link(temporary, path)
-    finally:
-        temporary.unlink()
-    sync_folder(path.parent)
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file in place of what may be there; a reader sees the old text or the new one."""
-    temporary = _written_aside(path, data)
-    try:
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the folder's entries durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def driver_lock(folder: Path) -> Iterator[None]:
-    """Hold a dataset folder for one driver; raises RunError when another live driver has it.
-
-    The kernel drops the lock with the process, however it ends, so there is never a stale one to remove.
-    """
-    with disk_errors(f"cannot use {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-            raise RunError(
-                f"{folder} is in use by another driver (process {holder or 'unknown'}); wait for it or stop it"
-            ) from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _written_aside(path: Path, data: bytes) -> Path:
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return temporary

@@ -5,13 +5,13 @@ Reads what is published, through the shipped views; writes nothing.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from pipeline.query import query
+from pipeline.storage import Address
 
 _SQL = """
 SELECT app_id, trajectories, complete, partial, infeasible, fail, undecided, unscored + unjudged, faults,
@@ -43,7 +43,7 @@ class Tally(NamedTuple):
         return self.complete + self.partial + self.infeasible + self.fail + self.undecided
 
 
-def tallies(folder: Path) -> list[Tally]:
+def tallies(folder: Address) -> list[Tally]:
     """One per application, then the total."""
     rows = [Tally(*_plain(row)) for row in zip(*query(_SQL, [folder]).to_pydict().values(), strict=True)]
     sums = [sum(column) for column in list(zip(*rows, strict=True))[1:]] if rows else [0] * 12

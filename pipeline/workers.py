@@ -13,7 +13,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from pipeline import envs, manifest, policies
@@ -31,6 +30,7 @@ from pipeline.records import Fault, Record, Usage
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.storage import Address, storage_of
 from pipeline.tasks import TaskSpec
 from pipeline.words import Termination
 
@@ -41,7 +41,7 @@ _KEEP_SECONDS = 2.0
 class Post(NamedTuple):
     """What a worker is told once: whose rows it writes, where, under which name."""
 
-    folder: Path
+    folder: Address
     run_id: str
     epoch: int
     name: str
@@ -202,7 +202,7 @@ class JudgeWorker:
 class CommitterActor:
     """The one committer of a run, in a process of its own so that the driver's memory does not grow with the parts."""
 
-    def __init__(self, folder: Path, run_id: str, config: RunConfig) -> None:
+    def __init__(self, folder: Address, run_id: str, config: RunConfig) -> None:
         self._folder, self._run_id, self._config = folder, run_id, config
         self._committer: Committer | None = None
 
@@ -248,10 +248,11 @@ def _install(app_ids: Sequence[str]) -> None:
 def _come_up(post: Post) -> str:
     """Name of this machine, after proof that it sees the same dataset folder as the driver."""
     node = os.uname().nodename
+    address = storage_of(post.folder).address
     try:
         seen = manifest.read_run(post.folder).run_id
     except (RunError, ConfigError) as error:
-        raise RunError(f"out: {node} does not see {post.folder}; use storage that every node shares") from error
+        raise RunError(f"out: {node} does not see {address}; use storage that every node shares") from error
     if seen != post.run_id:
-        raise RunError(f"out: {post.folder} is another folder on {node}; use storage that every node shares")
+        raise RunError(f"out: {address} is another folder on {node}; use storage that every node shares")
     return node

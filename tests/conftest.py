@@ -1,4 +1,4 @@
-"""Fixtures of the whole session: one private Ray, started when first asked for."""
+"""Fixtures of the whole session: one private Ray and one object store, started when first asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from pipeline.cluster import Cluster, connected
+from tests.objectstore import bucket, object_store, storage
+
+__all__ = ["bucket", "object_store", "ray_here", "storage"]
 
 
 @pytest.fixture(scope="session")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.actions import Finished, Type
 from pipeline.manifest import Assigned
 from pipeline.records import Candidate, Event, Fault, ModelCall, PassRow, Record, Trajectory, Verdict
 from pipeline.sinks import Committer, PartWriter
+from pipeline.storage import Address, Storage
 from pipeline.tasks import TaskSpec
 from tests.records import NOON, click, look, node, read, record, step
 from tests.records import task as one_task
 
 RUN = "run-a"
 TASK = one_task()
+
+
+Folder = TypeVar("Folder", Path, Storage)
 
 
 def attempt(
@@ -79,14 +83,16 @@ def judging(pass_id: str = "pass-1", hour: int = 13) -> PassRow:
     )
 
 
-def begin(folder: Path, tasks: Iterable[TaskSpec] = (TASK,), run_id: str = RUN) -> Committer:
+def begin(folder: Address, tasks: Iterable[TaskSpec] = (TASK,), run_id: str = RUN) -> Committer:
     """A claimed folder that knows its tasks."""
     committer = Committer.claim(folder, run_id, {"seed": 0})
     committer.record(tasks)
     return committer
 
 
-def put(committer: Committer, folder: Path, records: Sequence[Record], worker: str = "w0", run_id: str = RUN) -> None:
+def put(
+    committer: Committer, folder: Address, records: Sequence[Record], worker: str = "w0", run_id: str = RUN
+) -> None:
     """Collect these attempts as one worker does: assigned, written, published."""
     writer = PartWriter(folder, run_id, committer.epoch, worker)
     committer.assign([assigned(made, committer.epoch, worker) for made in records])
@@ -96,7 +102,7 @@ def put(committer: Committer, folder: Path, records: Sequence[Record], worker: s
     assert batch is None or committer.publish(batch)
 
 
-def collected(folder: Path, records: Sequence[Record], rows: Iterable[Any] = (), run_id: str = RUN) -> Path:
+def collected(folder: Folder, records: Sequence[Record], rows: Iterable[Any] = (), run_id: str = RUN) -> Folder:
     """A finished folder with these attempts and further rows."""
     committer = begin(folder, run_id=run_id)
     put(committer, folder, records, run_id=run_id)

@@ -84,7 +84,7 @@ def test_a_run_has_a_folder_named_by_day_configuration_and_identity(
     monkeypatch.chdir(tmp_path)
     day = datetime.now().astimezone().strftime("%Y%m%d")
 
-    folder = new_folder(None, "somewhere/mine.yaml", "0123456789abcdef")
+    folder = Path(new_folder(None, "somewhere/mine.yaml", "0123456789abcdef").address)
 
     assert folder == tmp_path / "runs" / f"{day}-mine-01234567"
     assert not folder.exists()
@@ -96,11 +96,11 @@ def test_a_job_writes_to_the_home_folder_because_its_own_is_swept_away(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
 
-    assert new_folder(None, "fake", "0123456789abcdef").parent == tmp_path / "pathproof" / "runs"
+    assert Path(new_folder(None, "fake", "0123456789abcdef").address).parent == tmp_path / "pathproof" / "runs"
 
 
 def test_a_given_folder_is_taken_as_it_is(tmp_path: Path) -> None:
-    assert new_folder(tmp_path / "here", "fake", "0123456789abcdef") == tmp_path / "here"
+    assert new_folder(tmp_path / "here", "fake", "0123456789abcdef").address == str(tmp_path / "here")
 
 
 def test_tasks_without_capabilities_need_no_catalog() -> None:

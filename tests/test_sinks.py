@@ -265,7 +265,7 @@ def test_row_that_cannot_be_stored_is_a_sink_error(tmp_path: Path) -> None:
 def test_part_that_reads_back_differently_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts.write_part(tmp_path, "prompts", PartName(1, "other", 0), [], RUN)
     found = pq.read_metadata(tmp_path / "prompts/part-1-other-0.parquet")
-    monkeypatch.setattr(pq, "read_metadata", lambda _: found)
+    monkeypatch.setattr(pq, "read_metadata", lambda *_, **__: found)
 
     with pytest.raises(SinkError, match="holds 0 rows after writing 1"):
         written(writer_in(tmp_path), attempt("t1"))
@@ -545,10 +545,10 @@ def test_lock_needs_a_folder(tmp_path: Path) -> None:
 # --- killed processes ----------------------------------------------------------------------------------------------
 
 KILLED_WHILE = {
-    "a part is open": "parts.os.fsync = die",
+    "a part is open": "local_storage.os.fsync = die",
     "a part is half written": "parts.pq.ParquetWriter.write_table = die",
     "parts are closed and not published": "sinks.Committer.publish = die",
-    "the manifest object is written aside": "storage.os.link = die",
+    "the manifest object is written aside": "local_storage.os.link = die",
     "the object is published and not acknowledged": "sinks.Committer._take_over = die",
     "views are being written": "sinks.views_sql = die",
 }
@@ -557,7 +557,7 @@ KILLED_WHILE = {
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from pipeline import parts, sinks, storage
+from pipeline import local_storage, parts, sinks
 from tests.datasets import attempt, begin, put
 
 folder = Path(sys.argv[1])

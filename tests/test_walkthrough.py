@@ -157,5 +157,5 @@ def look_at(folder: Path, task: TaskSpec) -> None:
     assert [row["trajectory_id"] for row in accepted] == [planned(task).trajectory_id]
     steps = query("SELECT action.type AS action, thought FROM steps ORDER BY step_index LIMIT 1", [folder]).to_pylist()
     assert steps == [{"action": "Click", "thought": 'Click the link "To-dos" to carry on with the task.'}]
-    report = write_report(folder).read_text(encoding="utf-8")
+    report = Path(write_report(folder)).read_text(encoding="utf-8")
     assert "Buy coffee beans" in report and "fake-todo" in report

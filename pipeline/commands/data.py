@@ -1,4 +1,4 @@
-"""The commands that read what a run has written: query, check, report."""
+"""The commands for what a run has written: query, check, compact, report."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rich.table import Table
 from pipeline.check import check as check_folder
 from pipeline.commands.running import Folder
 from pipeline.commands.shell import examples
+from pipeline.compact import compact as compact_folder
 from pipeline.errors import ConfigError
 from pipeline.query import query as query_folders
 from pipeline.report import write_report
@@ -33,6 +34,7 @@ QUERY_EXAMPLES = examples(
     'pathproof query runs/second --format parquet "SELECT * FROM rl_steps" > steps.parquet',
 )
 CHECK_EXAMPLES = examples("pathproof check runs/second")
+COMPACT_EXAMPLES = examples("pathproof compact runs/second", "pathproof compact s3://bucket/runs/second")
 REPORT_EXAMPLES = examples("pathproof report runs/second", "pathproof report runs/second --out second.html")
 
 _CELL = 60
@@ -46,7 +48,7 @@ def query(
     *folders, sql = arguments
     if not folders or _is_run(sql):
         raise ConfigError('query: give one or more folders, then the SQL: pathproof query DIR "SELECT 1"')
-    _write(query_folders(sql, [Path(folder) for folder in folders]), format_)
+    _write(query_folders(sql, folders), format_)
     return 0
 
 
@@ -67,12 +69,19 @@ def check(folder: Folder) -> int:
     return 1 if errors else 0
 
 
+def compact(folder: Folder) -> int:
+    """Merge small parts: the same rows and the same guarantees in fewer files."""
+    done = compact_folder(folder)
+    typer.echo(f"parts: {done.before} before, {done.after} after")
+    return 0
+
+
 def report(
     folder: Folder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default report.html in DIR.")] = None,
 ) -> int:
     """Write one self-contained HTML page: yield, grades, faults, and trajectories with their pictures."""
-    typer.echo(str(write_report(folder, out)))
+    typer.echo(write_report(folder, out))
     return 0
 
 

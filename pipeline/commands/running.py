@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,7 +23,7 @@ _WIDTH = 140
 Assignments = Annotated[
     list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Configuration keys, for example seed=3 workers=4.")
 ]
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")]
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run, or its s3:// address.")]
 
 COLLECT_EXAMPLES = examples(
     "pathproof collect",
@@ -45,7 +44,8 @@ def collect(
         "quickstart"
     ),
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the new run; by default one under runs/.")
+        str | None,
+        typer.Option(metavar="DIR", help="Folder or s3:// address of the new run; by default one under runs/."),
     ] = None,
 ) -> int:
     """Roll out tasks, verify what came of them, and write all of it to a new folder."""

@@ -1,0 +1,152 @@
+"""A dataset in a local folder: links and renames make objects whole, fsync makes them durable, flock keeps drivers out.
+
+Knows files, nothing of what is in them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import pyarrow.fs as pafs
+
+from pipeline.errors import RunError
+
+LOCK_NAME = "driver.lock"
+
+
+class LocalStorage(NamedTuple):
+    """The folder, by its absolute path."""
+
+    root: Path
+
+    @property
+    def address(self) -> str:
+        """The absolute path."""
+        return str(self.root)
+
+    @property
+    def files(self) -> pafs.FileSystem:
+        """Arrow's view of the folder."""
+        return pafs.SubTreeFileSystem(self.address, pafs.LocalFileSystem())
+
+    @property
+    def shown(self) -> None:
+        """DuckDB opens local files by itself."""
+
+    def url(self, key: str) -> str:
+        """The absolute path of a file."""
+        return f"{self.address}/{key}"
+
+    def prepare(self, folders: list[str]) -> None:
+        """Make the folders."""
+        for folder in folders:
+            (self.root / folder).mkdir(parents=True, exist_ok=True)
+
+    def has(self, folder: str) -> bool:
+        """Whether the folder is there."""
+        return (self.root / folder).is_dir()
+
+    def read(self, key: str) -> bytes:
+        """The file's bytes."""
+        return (self.root / key).read_bytes()
+
+    def size(self, key: str) -> int | None:
+        """The file's size; null when it is no file."""
+        path = self.root / key
+        return path.stat().st_size if path.is_file() else None
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """The files directly in a folder."""
+        path = self.root / folder
+        entries = sorted(path.iterdir()) if path.is_dir() else []
+        return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+
+    def create(self, key: str, data: bytes) -> None:
+        """Write a new file."""
+        path = self.root / key
+        temporary = _written_aside(path, data)
+        try:
+            # A link, unlike a rename, never replaces what is there.
+            os.link(temporary, path)
+        finally:
+            temporary.unlink()
+        _sync_folder(path.parent)
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Write a file in place of what may be there."""
+        path = self.root / key
+        temporary = _written_aside(path, data)
+        try:
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+    def delete(self, key: str) -> None:
+        """Remove a file."""
+        (self.root / key).unlink(missing_ok=True)
+
+    @contextmanager
+    def new_file(self, key: str) -> Iterator[BinaryIO]:
+        """A new file under its final name: what a killed process leaves of it was never listed, and is never read."""
+        path = self.root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        raw = path.open("xb")
+        whole = False
+        try:
+            with raw:
+                yield raw
+                raw.flush()
+                os.fsync(raw.fileno())
+            _sync_folder(path.parent)
+            whole = True
+        finally:
+            if not whole:
+                path.unlink(missing_ok=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """The kernel drops the lock with the process, however it ends, so there is never a stale one to remove."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.root / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+                raise RunError(
+                    f"{self.root} is in use by another driver (process {holder or 'unknown'}); wait for it or stop it"
+                ) from None
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the folder's entries durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _written_aside(path: Path, data: bytes) -> Path:
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary

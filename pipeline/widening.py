@@ -1,0 +1,93 @@
+"""Tables that are narrower than declared, brought to the declared schema without losing anything.
+
+A part of an older schema version lacks columns, and one that has drifted lacks struct fields or has a column of nulls
+without a type. What is missing becomes null, or the record's own default. What the declared schema has no place for is
+refused, never dropped. This module knows tables and records, nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import pyarrow as pa
+
+from pipeline.actions import Model
+from pipeline.errors import RunError
+from pipeline.schema import TABLES, schema_of, without_none
+
+_BATCH = 1000
+
+
+def widened(table: pa.Table, name: str, columns: Collection[str] | None = None) -> pa.Table:
+    """The rows in the declared schema of this table, or in these columns of it.
+
+    Raises RunError for what would not be a widening.
+    """
+    schema = _selected(schema_of(name), columns)
+    if table.schema.equals(schema):
+        return table.replace_schema_metadata(schema.metadata)
+    _refuse_loss(pa.struct(list(table.schema)), pa.struct(list(schema)), name)
+    batches = [_completed(batch, name, schema) for batch in table.to_batches(max_chunksize=_BATCH)]
+    return pa.Table.from_batches(batches, schema=schema)
+
+
+def _selected(schema: pa.Schema, columns: Collection[str] | None) -> pa.Schema:
+    if columns is None:
+        return schema
+    return pa.schema([field for field in schema if field.name in columns], metadata=schema.metadata)
+
+
+def _completed(batch: pa.RecordBatch, name: str, schema: pa.Schema) -> pa.RecordBatch:
+    rows = [_complete(row, TABLES[name], set(schema.names), name) for row in batch.to_pylist()]
+    try:
+        return pa.RecordBatch.from_pylist(rows, schema=schema)
+    except (pa.ArrowException, TypeError) as error:
+        raise RunError(f"{name}: rows do not fit the declared schema: {error}") from error
+
+
+def _complete(row: Mapping[str, Any], model: type[Model], wanted: Collection[str], where: str) -> dict[str, Any]:
+    """The row with every wanted field of its model that it lacked; nulls Arrow fills in by itself."""
+    found = dict(row)
+    for field, info in model.model_fields.items():
+        if field not in wanted:
+            continue
+        bare, optional = without_none(info.annotation)
+        place = f"{where}.{field}"
+        if found.get(field) is not None:
+            found[field] = _nested(found[field], bare, place)
+        elif not optional:
+            if info.is_required():
+                raise RunError(f"{place}: has no value in an older part, and the schema knows no default")
+            found[field] = _plain(info.get_default(call_default_factory=True))
+    return found
+
+
+def _nested(value: Any, annotation: Any, where: str) -> Any:
+    """The value with what its structs lacked. Of a union each member lacks the others' fields: those are null."""
+    if get_origin(annotation) is list:
+        (element,) = get_args(annotation)
+        return [_nested(one, without_none(element)[0], where) for one in value]
+    if get_origin(annotation) in (Union, UnionType) or not isinstance(value, dict):
+        return value
+    return _complete(value, annotation, set(annotation.model_fields), where)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump() if isinstance(value, Model) else value
+
+
+def _refuse_loss(found: pa.DataType, declared: pa.DataType, where: str) -> None:
+    """Raise for what has no place in the declared type."""
+    if pa.types.is_null(found):
+        return
+    if pa.types.is_struct(found) and pa.types.is_struct(declared):
+        for field in found:
+            if declared.get_field_index(field.name) < 0:
+                raise RunError(f"{where}.{field.name}: is not declared, and would be lost")
+            _refuse_loss(field.type, declared.field(field.name).type, f"{where}.{field.name}")
+    elif pa.types.is_list(found) and pa.types.is_list(declared):
+        _refuse_loss(found.value_type, declared.value_type, where)
+    elif pa.types.is_timestamp(found) and found.tz is None:
+        raise RunError(f"{where}: has times without a zone, and nobody knows which was meant")

@@ -1,0 +1,186 @@
+"""Folders of older schema versions stay readable: the stored one of version 1, and one that lacks columns."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import manifest
+from pipeline.check import check
+from pipeline.compact import compact
+from pipeline.dataset import Dataset
+from pipeline.errors import RunError
+from pipeline.manifest import PartRef
+from pipeline.query import VIEWS, query
+from pipeline.records import Step, Trajectory
+from pipeline.schema import SCHEMA_VERSION, TABLES, describe, schema_of
+from pipeline.tasks import TaskSpec
+from pipeline.widening import widened
+from tests.runs import rows
+
+STORED = Path(__file__).parent / "fixtures" / "dataset-v1"
+
+LACKING = ("substep", "flags", "error_detail")
+"""Columns of `steps` that an imagined older version did not have: a number, a list, and one that may be null."""
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """A copy of the stored dataset, which nothing may change."""
+    return Path(shutil.copytree(STORED, tmp_path / "data"))
+
+
+def test_stored_dataset_is_sound(stored: Path) -> None:
+    assert check(stored) == []
+
+
+def test_columns_of_the_stored_version_are_all_declared_still() -> None:
+    """A column may be added; one that is renamed or removed makes stored datasets lose it."""
+    declared = set(_columns(describe()))
+
+    assert set(_columns((STORED / "columns.txt").read_text(encoding="utf-8"))) <= declared
+
+
+def _columns(text: str) -> list[tuple[str, str]]:
+    """Table and column, of each line of a description."""
+    found, table = [], ""
+    for line in text.splitlines():
+        if line.startswith(" "):
+            found.append((table, line.strip().split(":")[0]))
+        else:
+            table = line
+    return found
+
+
+def test_stored_dataset_is_read_as_records(stored: Path) -> None:
+    dataset = Dataset(stored)
+
+    assert [row.attempt_id for row in dataset.rows(Trajectory)] == ["t1-1", "t2-1", "t3-1", "t4-1"]
+    assert len(dataset.rows(TaskSpec)) == 1
+    record = dataset.record("t2-1")
+    assert [step.action.type if step.action else None for step in record.steps] == ["Click", "Type", "Finished"]
+    assert set(record.frames) == {look.frame_sha256 for look in record.observations if look.frame_sha256}
+
+
+@pytest.mark.parametrize("name", [*TABLES, *VIEWS])
+def test_stored_dataset_answers_every_table_and_view(stored: Path, name: str) -> None:
+    query(f"SELECT * FROM {name}", [stored])
+
+
+def test_stored_dataset_is_graded_as_it_was(stored: Path) -> None:
+    assert rows(stored, "SELECT attempt_id FROM accepted ORDER BY 1") == [("t1-1",), ("t2-1",)]
+
+
+# --- a version that lacked columns -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def older(stored: Path) -> Path:
+    """The stored dataset, its first part of steps as a version 0 without some columns would have written it."""
+    _rewrite(stored, _steps(stored), lambda table: table.drop_columns(LACKING))
+    return stored
+
+
+def _steps(folder: Path) -> PartRef:
+    parts = manifest.current_parts(manifest.survey(folder).lines).values()
+    return next(part for part in parts if part.table == "steps" and part.rows)
+
+
+def _rewrite(folder: Path, part: PartRef, change: Callable[[pa.Table], pa.Table]) -> None:
+    path = folder / part.path
+    pq.write_table(change(pq.read_table(path, partitioning=None)), path)
+    data = path.read_bytes()
+    facts = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "schema_version": 0}
+    for name in manifest.object_names(folder):
+        lines = manifest.read_object(folder, name)
+        changed = [line.model_copy(update=facts) if getattr(line, "path", "") == part.path else line for line in lines]
+        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in changed))
+
+
+def test_older_part_is_sound(older: Path) -> None:
+    assert check(older) == []
+
+
+def test_missing_columns_are_null_or_the_records_default(older: Path) -> None:
+    steps = Dataset(older).rows(Step)
+
+    assert {(step.substep, tuple(step.flags), step.error_detail) for step in steps} == {(0, (), None)}
+
+
+def test_some_columns_of_an_older_part_can_be_read(older: Path) -> None:
+    table = Dataset(older).table("steps", ["step_index", "flags"])
+
+    assert table.schema.names == ["step_index", "flags"]
+    assert set(map(tuple, table.column("flags").to_pylist())) == {()}
+
+
+def test_query_over_versions_shows_the_declared_columns(older: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(STORED, tmp_path / "other"))
+
+    found = query("SELECT * FROM steps", [older, other])
+
+    assert found.schema.names == schema_of("steps").names
+    assert set(found.column("substep").to_pylist()) == {0}
+    assert all(flags is not None for flags in found.column("flags").to_pylist())
+    assert found.num_rows == 2 * Dataset(other).table("steps").num_rows
+
+
+def test_views_answer_over_an_older_part(older: Path) -> None:
+    before = rows(STORED, "SELECT attempt_id, step_index FROM rl_steps ORDER BY ALL")
+
+    assert rows(older, "SELECT attempt_id, step_index FROM rl_steps ORDER BY ALL") == before
+
+
+def test_compaction_brings_an_older_part_to_the_declared_schema(older: Path) -> None:
+    compact(older)
+
+    part = _steps(older)
+    assert part.schema_version == SCHEMA_VERSION
+    assert pq.read_schema(older / part.path).equals(schema_of("steps"))
+    assert check(older) == []
+
+
+# --- widening --------------------------------------------------------------------------------------------------------
+
+
+def test_struct_within_a_list_gets_what_it_lacks() -> None:
+    node = {"role": "link", "name": "New"}
+    table = pa.table({"run_id": ["r"], "sha256": ["a"], "nodes": [[node]], "sensitive": pa.nulls(1)})
+
+    (row,) = widened(table, "trees").to_pylist()
+
+    assert row["nodes"][0]["role"] == "link" and row["nodes"][0]["box"] is None
+
+
+def test_value_that_has_no_default_is_never_invented() -> None:
+    table = pa.table({"run_id": ["r"], "prompt_sha256": ["a"]})
+
+    with pytest.raises(RunError, match=r"prompts.text: has no value in an older part"):
+        widened(table, "prompts")
+
+
+def test_type_that_does_not_fit_is_refused() -> None:
+    table = pa.table({"run_id": ["r"], "prompt_sha256": ["a"], "text": [7]})
+
+    with pytest.raises(RunError, match="do not fit the declared schema"):
+        widened(table, "prompts")
+
+
+def test_field_of_a_struct_that_is_not_declared_is_refused() -> None:
+    table = pa.table({"sensitive": [[{"colour": "red"}]]})
+
+    with pytest.raises(RunError, match=r"colour: is not declared, and would be lost"):
+        widened(table, "trees")
+
+
+def test_times_without_a_zone_are_refused() -> None:
+    table = pa.table({"judged_at": pa.array([0], pa.timestamp("us"))})
+
+    with pytest.raises(RunError, match="without a zone"):
+        widened(table, "passes")
