@@ -87,22 +87,25 @@ def table_name(kind: type[Model]) -> str:
 def schema_of(name: str) -> pa.Schema:
     """The declared schema of a table."""
     fields = [pa.field(RUN_ID, pa.string(), nullable=False), *_fields(TABLES[name])]
-    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
-    features = {field.name: {"_type": "Image"} for field in fields if field.type == _IMAGE}
-    if features:
-        metadata[b"huggingface"] = json.dumps({"info": {"features": features}}).encode()
-    return pa.schema(fields, metadata=metadata)
+    return pa.schema(fields, metadata={VERSION_KEY: str(SCHEMA_VERSION).encode(), **_features(fields)})
+
+
+@cache
+def schema_of_model(model: type[Model]) -> pa.Schema:
+    """The schema of rows that belong to no table, for example exported ones."""
+    fields = _fields(model)
+    return pa.schema(fields, metadata=_features(fields))
+
+
+def to_rows(rows: Iterable[Model], schema: pa.Schema) -> pa.Table:
+    """Rows that belong to no table as an Arrow table."""
+    return _encoded([row.model_dump() for row in rows], schema)
 
 
 def to_table(kind: type[Row], rows: Iterable[Row], run_id: str) -> pa.Table:
     """The rows as an Arrow table of the declared schema."""
     plain = [{RUN_ID: run_id, **row.model_dump()} for row in rows]
-    schema = schema_of(table_name(kind))
-    try:
-        return pa.Table.from_pylist(plain, schema=schema)
-    except UnicodeEncodeError:
-        # Text from pages may hold halves of surrogate pairs, which no UTF-8 file can store.
-        return pa.Table.from_pylist([_encodable(row) for row in plain], schema=schema)
+    return _encoded(plain, schema_of(table_name(kind)))
 
 
 def of_table(kind: type[Row], table: pa.Table) -> list[Row]:
@@ -121,6 +124,26 @@ def of_table(kind: type[Row], table: pa.Table) -> list[Row]:
 def describe() -> str:
     """Every table's columns as text, for review: one column a line."""
     return "\n".join(line for name in TABLES for line in _described(name)) + "\n"
+
+
+def _encoded(plain: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    try:
+        return pa.Table.from_pylist(plain, schema=schema)
+    except UnicodeEncodeError:
+        # Text from pages may hold halves of surrogate pairs, which no UTF-8 file can store.
+        return pa.Table.from_pylist([_encodable(row) for row in plain], schema=schema)
+
+
+def _features(fields: Iterable[pa.Field]) -> dict[bytes, bytes]:
+    """What tells the Hugging Face reader which columns are pictures, or lists of them."""
+    image = {"_type": "Image"}
+    features = {field.name: image for field in fields if field.type == _IMAGE}
+    features |= {
+        field.name: {"feature": image, "_type": "List"}
+        for field in fields
+        if pa.types.is_list(field.type) and field.type.value_type == _IMAGE
+    }
+    return {b"huggingface": json.dumps({"info": {"features": features}}).encode()} if features else {}
 
 
 def _described(name: str) -> Iterator[str]:
