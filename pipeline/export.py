@@ -20,7 +20,6 @@ from pipeline.exports.shapes import Explore, build_rows
 from pipeline.exports.source import Source
 from pipeline.exports.splits import TRAIN, SplitBy, assign_splits
 from pipeline.exports.trainers import Renderer, Trainer, renderer_for
-from pipeline.tasks import TaskSpec
 
 CARD = "README.md"
 
@@ -67,7 +66,7 @@ class _Export:
         self.account = Account(Counter(), Counter(), Counter(), 0, Counter(), Counter())
         self._source, self._files, self._renderer, self._options = source, files, renderer, options
         self._preflight = Preflight(options.max_tokens)
-        self._splits = assign_splits(source.dataset.rows(TaskSpec), options.split_by, options.test_share, options.seed)
+        self._splits = assign_splits(list(source.tasks.values()), options.split_by, options.test_share, options.seed)
 
     def run(self) -> dict[str, str]:
         """Write every row; the files by split."""

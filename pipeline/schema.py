@@ -58,6 +58,11 @@ TABLES: Mapping[str, type[Model]] = {
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """A picture as Hugging Face stores it."""
 
+_IMAGES = pa.list_(_IMAGE)
+"""Several of them."""
+
+_PICTURES: Mapping[Any, pa.DataType] = {r.Image: _IMAGE, list[r.Image]: _IMAGES}
+
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 _NAMES = {kind: name for name, kind in TABLES.items()}
@@ -138,11 +143,8 @@ def _features(fields: Iterable[pa.Field]) -> dict[bytes, bytes]:
     """What tells the Hugging Face reader which columns are pictures, or lists of them."""
     image = {"_type": "Image"}
     features = {field.name: image for field in fields if field.type == _IMAGE}
-    features |= {
-        field.name: {"feature": image, "_type": "List"}
-        for field in fields
-        if pa.types.is_list(field.type) and field.type.value_type == _IMAGE
-    }
+    # Readers of all versions know `Sequence`; the newer word for it, `List`, only newer ones.
+    features |= {field.name: {"feature": image, "_type": "Sequence"} for field in fields if field.type == _IMAGES}
     return {b"huggingface": json.dumps({"info": {"features": features}}).encode()} if features else {}
 
 
@@ -160,13 +162,13 @@ def _field(name: str, annotation: Any) -> pa.Field:
     bare, optional = _without_none(annotation)
     kind = _type_of(bare)
     # The Hugging Face reader compares whole fields, and its own Image is nullable throughout.
-    return pa.field(name, kind, nullable=optional or kind == _IMAGE)
+    return pa.field(name, kind, nullable=optional or kind in (_IMAGE, _IMAGES))
 
 
 def _type_of(annotation: Any) -> pa.DataType:
     origin = get_origin(annotation)
-    if annotation is r.Image:
-        return _IMAGE
+    if annotation in _PICTURES:
+        return _PICTURES[annotation]
     if annotation in _SCALARS:
         return _SCALARS[annotation]
     if origin is Literal:

@@ -64,6 +64,7 @@ class Source:
 
     def __init__(self, folder: Path) -> None:
         self.dataset = Dataset(folder)
+        self.tasks = {task.task_id: task for task in self.dataset.rows(TaskSpec)}
         with connect({folder: sound_parts(folder)}) as views:
             self.traces = [TraceView(*row) for row in views.sql(_TRACES).fetchall()]
             self._steps: dict[str, dict[int, StepView]] = {}
@@ -74,5 +75,5 @@ class Source:
         """Every trajectory, by attempt id."""
         for trace in self.traces:
             record = self.dataset.record(trace.attempt_id)
-            task = self.dataset.task(record.attempt.task_id)
+            task = self.tasks[record.attempt.task_id]
             yield Graded(self.dataset.run.run_id, task, record, trace, self._steps.get(trace.attempt_id, {}))
