@@ -15,6 +15,7 @@ app.command(epilog=data.CHECK_EXAMPLES)(data.check)
 app.command(epilog=data.QUERY_EXAMPLES)(data.query)
 app.command(epilog=data.REPORT_EXAMPLES)(data.report)
 app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
+app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
 app.add_typer(machine.apps, name="apps")
 app.command(epilog=machine.DOCTOR_EXAMPLES)(machine.doctor)
 

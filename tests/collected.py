@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline import policies
-from pipeline.actions import Model, canonical_point
+from pipeline.actions import Model, Pixel, canonical_point
 from pipeline.config import RunConfig, load_config
 from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
@@ -22,7 +22,7 @@ from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Decision, Policy, Turn
 from pipeline.provenance import opening_rows, pass_row
-from pipeline.records import Candidate, ModelCall, Pixel, Record, Vote, now
+from pipeline.records import Candidate, ModelCall, Record, Vote, now
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Committer, PartWriter

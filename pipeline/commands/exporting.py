@@ -15,12 +15,15 @@ from pipeline.errors import ConfigError, first_problem
 from pipeline.export import ExportOptions
 from pipeline.export import export as export_rows
 from pipeline.exports.trainers import renderer_for
+from pipeline.redact import redact as redact_folder
 
 EXPORT_EXAMPLES = examples(
     "pathproof export runs/second --to sft --out sets/sft",
     "pathproof export runs/second --to rl-step --for verl --split-by app --test-share 0.2 --out sets/verl",
     "pathproof export runs/second --to prm --for trl --explore exclude --out sets/prm",
 )
+
+REDACT_EXAMPLES = examples("pathproof redact runs/second --out runs/second-public")
 
 
 def export(
@@ -67,6 +70,16 @@ def export(
     ):
         typer.echo(f"{title}: {_counted(found)}", err=True)
     typer.echo(f"rows={account.rows.total()} rejected={account.rejected_rows} out={outcome.out}")
+    return 0
+
+
+def redact(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(metavar="DIR2", help="The folder to write; must not be there yet.")],
+) -> int:
+    """Copy a dataset with flagged secrets and personal data masked in pictures and text; a sound dataset again."""
+    masked = redact_folder(folder, out)
+    typer.echo(f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} out={out}")
     return 0
 
 
