@@ -38,7 +38,7 @@ def secrets_of(nodes: Iterable[Node]) -> Iterator[str]:
     """The texts that hidden nodes show; labels of fields are none."""
     for node in nodes:
         text = node.value if node.value or node.role in _FIELDS else node.name
-        if text.strip():
+        if text.strip() and text != MASK:
             yield text
 
 

@@ -26,10 +26,8 @@ ACTIONS: st.SearchStrategy[Action] = st.one_of(
 
 @settings(deadline=None)
 @given(ACTIONS, TEXTS)
-def test_a_reply_reads_back_as_what_was_said_or_not_at_all(action: Action, thought: str) -> None:
-    found = read_reply(reply_of(thought, action))
-    assert found is None or found == (thought.strip(), action)
-    assert found is not None or "</think>" in thought
+def test_a_reply_reads_back_as_what_was_said(action: Action, thought: str) -> None:
+    assert read_reply(reply_of(thought, action)) == (thought.strip(), action)
 
 
 @settings(deadline=None)
@@ -57,6 +55,8 @@ def test_a_reply_has_one_envelope() -> None:
         '<action>{"type":"Wait"}',
         '<action>{"type": "Wait"}</action>',
         '<action>{"type":"Fly"}</action>',
+        '<think>a </think> b</think>\n<action>{"type":"Wait"}</action>',
+        '<action>{"type":"Type","content":"</action>"}</action>',
         'Sure! <action>{"type":"Wait"}</action>',
         '<action>{"type":"Click","point":{"x":1000,"y":1}}</action>',
     ],

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pipeline.actions import ACTION, Action, Model, render
 
 _REPLY = re.compile(r"(?:<think>(?P<thought>.*?)</think>\n)?<action>(?P<action>.*)</action>", re.DOTALL)
+_TAG = re.compile(r"</?(?:think|action)>", re.IGNORECASE)
 _OPENING, _CLOSING = "<action>", "</action>"
 
 
@@ -40,9 +41,9 @@ def reply_of(thought: str, action: Action) -> str:
 
 
 def read_reply(reply: str) -> Spoken | None:
-    """What a reply says, or null when it is not exactly in the form of `reply_of`."""
+    """What a reply says, or null when it is not exactly in the form of `reply_of`, or has its tags in other places."""
     found = _REPLY.fullmatch(reply)
-    if found is None:
+    if found is None or _TAG.search(f"{found['thought'] or ''} {found['action']}"):
         return None
     try:
         action = ACTION.validate_json(found["action"])
