@@ -17,7 +17,7 @@ from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import Assigned, PartRef
 from pipeline.masking import Texts, focused_field, hidden_nodes, masked_frame, secrets_of
-from pipeline.records import Frame, ObservationRow, Sensitive, Step, Trajectory, Tree
+from pipeline.records import Box, Frame, ObservationRow, Sensitive, Step, Trajectory, Tree
 from pipeline.schema import TABLES
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import driver_lock
@@ -167,9 +167,12 @@ def _flagged(dataset: Dataset, table: str) -> dict[str, list[Sensitive]]:
 
 
 def _add(regions: dict[str, list[Sensitive]], name: str | None, more: list[Sensitive]) -> None:
+    """Add regions to those of a frame or tree; one place is hidden once."""
     if name is not None and more:
-        known = regions.get(name, [])
-        regions[name] = [*known, *(region for region in dict.fromkeys(more) if region not in known)]
+        places: dict[Box | None, Sensitive] = {}
+        for region in [*regions.get(name, []), *more]:
+            places.setdefault(region.box, region)
+        regions[name] = list(places.values())
 
 
 def _typed(dataset: Dataset, looks: list[ObservationRow], typing: set[str]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from catalogs.store import capability
 from pipeline import policies
 from pipeline.actions import Model, Pixel, canonical_point
 from pipeline.config import RunConfig, load_config
@@ -32,6 +33,8 @@ from tests.episodes import with_faults
 
 RUN = "collected"
 ATTEMPTS = 2
+UNTRIED = "fake-todo.print"
+"""A capability that no task uses."""
 
 
 class Plan(NamedTuple):
@@ -72,16 +75,17 @@ class SecondThoughts:
 
 def config(*changes: str) -> RunConfig:
     """The fake configuration, changed."""
-    return load_config("fake", ["seed=3", f"attempts={ATTEMPTS}", *changes])
+    return load_config("fake", ["seed=5", f"attempts={ATTEMPTS}", *changes])
 
 
 def plans() -> list[Plan]:
     """What is rolled out: thirty-odd trajectories."""
     tasks = load_tasks("fake")[::2]
-    erring, able, idle = config("policy.mistakes=0.4"), config("policy=scripted"), config("policy=noop")
+    erring, able, idle = config("policy.mistakes=0.3"), config("policy=scripted"), config("policy=noop")
     made = [Plan(task, erring) for task in tasks]
     made += [Plan(task, able) for task in tasks]
     made += [Plan(task, idle) for task in tasks[:2]]
+    made += [Plan(tasks[0], config("policy=scripted", "seed=6"))]
     faults = ("failing_starts: 1", "failing_starts: -1", "crash_at: 1", "failing_looks: [1]", "wall_at: 0")
     made += [Plan(with_faults(task, fault), able) for task, fault in zip(tasks, faults, strict=False)]
     return made
@@ -94,6 +98,7 @@ def collect(folder: Path) -> Path:
     committer = Committer.claim(folder, RUN, shared.model_dump(mode="json"))
     tasks = list({plan.task.task_id: plan.task for plan in made}.values())
     committer.record(opening_rows(shared, tasks))
+    committer.record([capability("fake-todo.add").model_copy(update={"capability_id": UNTRIED})])
     asyncio.run(_roll_out(folder, committer, made))
     _judge(folder, committer, shared)
     committer.finish()

@@ -25,11 +25,15 @@ def pixels(data: bytes) -> Pictures.Image:
         return picture.convert("RGB")
 
 
+def colours(picture: Pictures.Image) -> int:
+    return len(picture.getcolors(100_000) or [])
+
+
 def test_a_region_of_a_picture_is_painted_over_and_the_rest_is_as_before() -> None:
     frame = draw(TREE.nodes, 120, 60)
     masked = masked_frame(frame, [REGION])
     before, after = pixels(frame.image.bytes), pixels(masked.image.bytes)
-    assert len(after.crop((10, 10, 110, 30)).getcolors()) == 1
+    assert colours(after.crop((10, 10, 110, 30))) == 1
     assert after.crop((0, 30, 120, 60)).tobytes() == before.crop((0, 30, 120, 60)).tobytes()
     assert masked.sha256 != frame.sha256 and masked.image.path == f"{masked.sha256}.png"
     assert masked.sensitive == [REGION]
@@ -37,7 +41,7 @@ def test_a_region_of_a_picture_is_painted_over_and_the_rest_is_as_before() -> No
 
 def test_a_region_without_a_box_hides_the_whole_picture() -> None:
     masked = pixels(masked_frame(draw(TREE.nodes, 120, 60), [WHOLE]).image.bytes)
-    assert len(masked.getcolors()) == 1
+    assert colours(masked) == 1
 
 
 def test_masking_twice_changes_nothing_more() -> None:

@@ -112,11 +112,8 @@ def test_a_region_is_masked_in_the_picture_of_the_same_look_and_nowhere_else(tmp
     before, after = Dataset(source).record("a-1"), Dataset(tmp_path / "out").record("a-1")
     assert colours(before, 1, REGION) > 1 and colours(after, 1, REGION) == 1
     title = Box(left=0, top=0, right=320, bottom=36)
-    assert pixels(after, 1, title) == pixels(before, 1, title)
-    assert (
-        after.frames[after.observations[3].frame_sha256 or ""]
-        == before.frames[before.observations[3].frame_sha256 or ""]
-    )
+    assert cut(after, 1, title).tobytes() == cut(before, 1, title).tobytes()
+    assert shown(after, 3) == shown(before, 3)
 
 
 def test_a_picture_that_shows_the_secret_later_is_masked_where_its_tree_says(tmp_path: Path) -> None:
