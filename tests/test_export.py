@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,18 +41,18 @@ def exported(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Exporte
     return make
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path) -> Iterator[None]:
-    """`datasets` keeps what it has loaded in the test's folder."""
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`datasets` keeps what it has loaded in a folder of the tests."""
     datasets.disable_progress_bars()
     before = datasets.config.HF_DATASETS_CACHE
-    datasets.config.HF_DATASETS_CACHE = tmp_path / "cache"
+    datasets.config.HF_DATASETS_CACHE = tmp_path_factory.mktemp("cache")
     yield
     datasets.config.HF_DATASETS_CACHE = before
 
 
 def loaded(outcome: Outcome) -> dict[str, Any]:
-    """Every split, as `datasets` loads it by the card; it adds no column and no other split."""
+    """Every split, as `datasets` finds it by the card."""
     return dict(datasets.load_dataset(str(outcome.out)))
 
 
@@ -80,12 +79,16 @@ def test_every_pair_loads_with_as_many_pictures_as_places(pair: tuple[str, str],
 
 def test_sft_holds_the_accepted_trajectories_and_what_is_missing_is_listed(dataset: Path, exported: Exporter) -> None:
     outcome = exported("sft")
-    accepted = query("SELECT attempt_id FROM accepted", [dataset]).column(0).to_pylist()
-    rows = [row for split in loaded(outcome).values() for row in split.remove_columns("images")]
-    rejected = pq.read_table(outcome.out / "rejected.parquet").to_pylist()
-    assert Counter(accepted) == Counter([row["row_id"] for row in [*rows, *rejected]])
-    # The one trajectory with a screen that could not be captured.
-    assert [row["reasons"] for row in rejected] == [["image_count"]]
+    accepted = set(query("SELECT attempt_id FROM accepted", [dataset]).column(0).to_pylist())
+    complete = set(
+        query("SELECT attempt_id FROM trace_grades WHERE grade = 'complete'", [dataset]).column(0).to_pylist()
+    )
+    rows = [row_id for split in loaded(outcome).values() for row_id in split["row_id"]]
+    rejected = {row["row_id"]: row["reasons"] for row in pq.read_table(outcome.out / "rejected.parquet").to_pylist()}
+    # One screen could not be captured, and one trajectory changed what it should not.
+    assert sorted(rejected.values()) == [["image_count"], ["not_usable"]]
+    assert set(rows) == accepted - set(rejected) and len(rows) == len(set(rows))
+    assert complete == set(rows) | set(rejected)
     assert outcome.account.left_out["unscored"] == 3
 
 
