@@ -23,7 +23,8 @@ def questions() -> dict[str, str]:
 
 def ask(dataset: Path, beginning: str) -> Rows:
     (sql,) = (sql for heading, sql in questions().items() if heading.startswith(beginning))
-    return query(sql, [dataset]).to_pylist()
+    rows: Rows = query(sql, [dataset]).to_pylist()
+    return rows
 
 
 @pytest.mark.parametrize("heading", questions())
