@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.commands import data, machine, running
+from pipeline.commands import data, exporting, machine, running
 from pipeline.commands.shell import group, run
 
 app = group("Trajectories with proof: GUI-agent data, collected and verified.")
@@ -15,6 +15,8 @@ app.command(epilog=data.CHECK_EXAMPLES)(data.check)
 app.command(epilog=data.QUERY_EXAMPLES)(data.query)
 app.command(epilog=data.COMPACT_EXAMPLES)(data.compact)
 app.command(epilog=data.REPORT_EXAMPLES)(data.report)
+app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
+app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
 app.add_typer(machine.apps, name="apps")
 app.command(epilog=machine.DOCTOR_EXAMPLES)(machine.doctor)
 

@@ -7,13 +7,14 @@ that cannot be read raises RunError.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import manifest
+from pipeline.actions import Model
 from pipeline.errors import RunError
 from pipeline.manifest import Assigned, ObjectName, PartRef, RunFile
 from pipeline.records import (
@@ -29,7 +30,7 @@ from pipeline.records import (
     Trajectory,
     Tree,
 )
-from pipeline.schema import SCHEMA_VERSION, Row, of_table, schema_of, table_name
+from pipeline.schema import SCHEMA_VERSION, TABLES, Row, of_table, schema_of, table_name
 from pipeline.storage import Address, storage_of
 from pipeline.tasks import TaskSpec
 from pipeline.widening import widened
@@ -82,6 +83,13 @@ class Dataset:
         if kind is Frame:
             raise ValueError("pictures are read by attempt, never all at once")
         return of_table(kind, self.table(table_name(kind)))
+
+    def part_rows(self, part: PartRef, among: Collection[str] | None = None) -> list[Model]:
+        """The rows of one part, pictures too; of pictures and trees only those with these hashes, when given."""
+        kind = TABLES[part.table]
+        if among is None:
+            return list(of_table(kind, self._read(part)))
+        return list(self._matching(kind, part, "sha256", sorted(among)))
 
     def task(self, task_id: str) -> TaskSpec:
         """One task; raises RunError when the dataset has none of that id."""

@@ -76,7 +76,7 @@ class LocalStorage(NamedTuple):
             os.link(temporary, path)
         finally:
             temporary.unlink()
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
     def replace(self, key: str, data: bytes) -> None:
         """Write a file in place of what may be there."""
@@ -86,7 +86,7 @@ class LocalStorage(NamedTuple):
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
     def delete(self, key: str) -> None:
         """Remove a file."""
@@ -104,7 +104,7 @@ class LocalStorage(NamedTuple):
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
             whole = True
         finally:
             if not whole:
@@ -130,7 +130,7 @@ class LocalStorage(NamedTuple):
             os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the folder's entries durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

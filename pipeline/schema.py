@@ -58,6 +58,11 @@ TABLES: Mapping[str, type[Model]] = {
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """A picture as Hugging Face stores it."""
 
+_IMAGES = pa.list_(_IMAGE)
+"""Several of them."""
+
+_PICTURES: Mapping[Any, pa.DataType] = {r.Image: _IMAGE, list[r.Image]: _IMAGES}
+
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 _NAMES = {kind: name for name, kind in TABLES.items()}
@@ -87,22 +92,25 @@ def table_name(kind: type[Model]) -> str:
 def schema_of(name: str) -> pa.Schema:
     """The declared schema of a table."""
     fields = [pa.field(RUN_ID, pa.string(), nullable=False), *_fields(TABLES[name])]
-    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
-    features = {field.name: {"_type": "Image"} for field in fields if field.type == _IMAGE}
-    if features:
-        metadata[b"huggingface"] = json.dumps({"info": {"features": features}}).encode()
-    return pa.schema(fields, metadata=metadata)
+    return pa.schema(fields, metadata={VERSION_KEY: str(SCHEMA_VERSION).encode(), **_features(fields)})
+
+
+@cache
+def schema_of_model(model: type[Model]) -> pa.Schema:
+    """The schema of rows that belong to no table, for example exported ones."""
+    fields = _fields(model)
+    return pa.schema(fields, metadata=_features(fields))
+
+
+def to_rows(rows: Iterable[Model], schema: pa.Schema) -> pa.Table:
+    """Rows that belong to no table as an Arrow table."""
+    return _encoded([row.model_dump() for row in rows], schema)
 
 
 def to_table(kind: type[Row], rows: Iterable[Row], run_id: str) -> pa.Table:
     """The rows as an Arrow table of the declared schema."""
     plain = [{RUN_ID: run_id, **row.model_dump()} for row in rows]
-    schema = schema_of(table_name(kind))
-    try:
-        return pa.Table.from_pylist(plain, schema=schema)
-    except UnicodeEncodeError:
-        # Text from pages may hold halves of surrogate pairs, which no UTF-8 file can store.
-        return pa.Table.from_pylist([_encodable(row) for row in plain], schema=schema)
+    return _encoded(plain, schema_of(table_name(kind)))
 
 
 def of_table(kind: type[Row], table: pa.Table) -> list[Row]:
@@ -123,6 +131,23 @@ def describe() -> str:
     return "\n".join(line for name in TABLES for line in _described(name)) + "\n"
 
 
+def _encoded(plain: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    try:
+        return pa.Table.from_pylist(plain, schema=schema)
+    except UnicodeEncodeError:
+        # Text from pages may hold halves of surrogate pairs, which no UTF-8 file can store.
+        return pa.Table.from_pylist([_encodable(row) for row in plain], schema=schema)
+
+
+def _features(fields: Iterable[pa.Field]) -> dict[bytes, bytes]:
+    """What tells the Hugging Face reader which columns are pictures, or lists of them."""
+    image = {"_type": "Image"}
+    features = {field.name: image for field in fields if field.type == _IMAGE}
+    # Readers of all versions know `Sequence`; the newer word for it, `List`, only newer ones.
+    features |= {field.name: {"feature": image, "_type": "Sequence"} for field in fields if field.type == _IMAGES}
+    return {b"huggingface": json.dumps({"info": {"features": features}}).encode()} if features else {}
+
+
 def _described(name: str) -> Iterator[str]:
     yield f"{name}"
     for field in schema_of(name):
@@ -137,13 +162,13 @@ def _field(name: str, annotation: Any) -> pa.Field:
     bare, optional = without_none(annotation)
     kind = _type_of(bare)
     # The Hugging Face reader compares whole fields, and its own Image is nullable throughout.
-    return pa.field(name, kind, nullable=optional or kind == _IMAGE)
+    return pa.field(name, kind, nullable=optional or kind in (_IMAGE, _IMAGES))
 
 
 def _type_of(annotation: Any) -> pa.DataType:
     origin = get_origin(annotation)
-    if annotation is r.Image:
-        return _IMAGE
+    if annotation in _PICTURES:
+        return _PICTURES[annotation]
     if annotation in _SCALARS:
         return _SCALARS[annotation]
     if origin is Literal:

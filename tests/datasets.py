@@ -40,7 +40,7 @@ def attempt(
         "events": [Event(attempt_id="", step_index=0, kind="dialog", dialog_type="confirm", message="Delete all?")],
         "model_calls": [_call(attempt_id)],
     }
-    return _renamed(
+    return renamed(
         plain.model_copy(update=extra),
         attempt_id,
         {"trajectory_id": trajectory_id, "task_id": task.task_id, "app_id": task.start.app_id, **trajectory},
@@ -136,7 +136,8 @@ def _call(attempt_id: str) -> ModelCall:
     )
 
 
-def _renamed(made: Record, attempt_id: str, trajectory: dict[str, Any], attempt: dict[str, Any]) -> Record:
+def renamed(made: Record, attempt_id: str, trajectory: dict[str, Any], attempt: dict[str, Any]) -> Record:
+    """The record under another attempt's name, with other fields in its trajectory and attempt."""
     own = {"attempt_id": attempt_id}
     row: Trajectory = made.trajectory.model_copy(update=own | trajectory)
     shared = {"trajectory_id": row.trajectory_id, "task_id": row.task_id, "termination": row.termination}

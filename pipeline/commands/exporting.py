@@ -1,0 +1,87 @@
+"""The commands that give data away: export, redact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from pipeline.commands.running import Folder
+from pipeline.commands.shell import examples
+from pipeline.errors import ConfigError, first_problem
+from pipeline.export import ExportOptions
+from pipeline.export import export as export_rows
+from pipeline.exports.trainers import renderer_for
+from pipeline.redact import redact as redact_folder
+
+EXPORT_EXAMPLES = examples(
+    "pathproof export runs/second --to sft --out sets/sft",
+    "pathproof export runs/second --to rl-step --for verl --split-by app --test-share 0.2 --out sets/verl",
+    "pathproof export runs/second --to prm --for trl --explore exclude --out sets/prm",
+)
+
+REDACT_EXAMPLES = examples("pathproof redact runs/second --out runs/second-public")
+
+
+def export(
+    folder: Folder,
+    shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto or mopd.")],
+    out: Annotated[Path, typer.Option(metavar="PATH", help="The folder to write; must not be there yet.")],
+    trainer: Annotated[
+        str, typer.Option("--for", metavar="TRAINER", help="hf, verl, trl, llama-factory or ms-swift.")
+    ] = "hf",
+    split_by: Annotated[
+        str, typer.Option(metavar="KEY", help="task, template or app: what never straddles two splits.")
+    ] = "template",
+    test_share: Annotated[float, typer.Option(help="Share of tasks, templates or applications held out.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Draws other splits.")] = 0,
+    explore: Annotated[
+        str, typer.Option(metavar="POLICY", help="prm: steps graded explore are positive, negative or exclude.")
+    ] = "positive",
+    max_tokens: Annotated[int, typer.Option(help="Rows estimated longer than this are rejected.")] = 65_536,
+    licence: Annotated[str, typer.Option(help="Licence identifier for the dataset card.")] = "unknown",
+) -> int:
+    """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons."""
+    renderer_for(shape, trainer)
+    wanted = {
+        "shape": shape,
+        "trainer": trainer,
+        "split_by": split_by,
+        "test_share": test_share,
+        "seed": seed,
+        "explore": explore,
+        "max_tokens": max_tokens,
+        "licence": licence,
+    }
+    try:
+        options = ExportOptions.model_validate(wanted)
+    except ValidationError as error:
+        raise ConfigError(f"export: {first_problem(error)}") from error
+    outcome = export_rows(folder, out, options)
+    account = outcome.account
+    for title, found in (
+        ("rows", account.rows),
+        ("rejected", account.rejected),
+        ("steps removed", account.removed),
+        ("trajectories left out", account.left_out),
+    ):
+        typer.echo(f"{title}: {_counted(found)}", err=True)
+    typer.echo(f"rows={account.rows.total()} rejected={account.rejected_rows} out={outcome.out}")
+    return 0
+
+
+def redact(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(metavar="DIR2", help="The folder to write; must not be there yet.")],
+) -> int:
+    """Copy a dataset with flagged secrets and personal data masked in pictures and text; a sound dataset again."""
+    masked = redact_folder(folder, out)
+    typer.echo(f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} out={out}")
+    return 0
+
+
+def _counted(found: Counter[str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in sorted(found.items())) or "none"

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image as Pictures
+
+from pipeline.actions import Type
+from pipeline.envs.fake_picture import draw
+from pipeline.masking import MASK, Texts, focused_field, hidden_nodes, masked_frame, secrets_of
+from pipeline.records import Box, Node, Param, Sensitive, tree_of
+from tests.records import check, node, read, step, task
+
+FIELD = Box(left=10, top=10, right=110, bottom=30)
+REGION = Sensitive(kind="password", box=FIELD)
+WHOLE = Sensitive(kind="flagged", box=None)
+PAGE = node("RootWebArea", "Sign in", box=(0, 0, 120, 60))
+SECRET = node("textbox", "Password", "hunter2!", box=(12, 12, 108, 28), states=["focused"])
+OTHER = node("StaticText", "Welcome", box=(10, 40, 110, 55))
+TREE = tree_of([PAGE, SECRET, OTHER])
+
+
+def pixels(data: bytes) -> Pictures.Image:
+    with Pictures.open(io.BytesIO(data)) as picture:
+        return picture.convert("RGB")
+
+
+def colours(picture: Pictures.Image) -> int:
+    return len(picture.getcolors(100_000) or [])
+
+
+def test_a_region_of_a_picture_is_painted_over_and_the_rest_is_as_before() -> None:
+    frame = draw(TREE.nodes, 120, 60)
+    masked = masked_frame(frame, [REGION])
+    before, after = pixels(frame.image.bytes), pixels(masked.image.bytes)
+    assert colours(after.crop((10, 10, 110, 30))) == 1
+    assert after.crop((0, 30, 120, 60)).tobytes() == before.crop((0, 30, 120, 60)).tobytes()
+    assert masked.sha256 != frame.sha256 and masked.image.path == f"{masked.sha256}.png"
+    assert masked.sensitive == [REGION]
+
+
+def test_a_region_without_a_box_hides_the_whole_picture() -> None:
+    masked = pixels(masked_frame(draw(TREE.nodes, 120, 60), [WHOLE]).image.bytes)
+    assert colours(masked) == 1
+
+
+def test_masking_twice_changes_nothing_more() -> None:
+    once = masked_frame(draw(TREE.nodes, 120, 60), [REGION])
+    assert masked_frame(once, [REGION]).sha256 == once.sha256
+
+
+def test_a_frame_without_regions_keeps_its_bytes() -> None:
+    frame = draw(TREE.nodes, 120, 60)
+    assert masked_frame(frame, []) is frame
+
+
+@pytest.mark.parametrize("box", [(-50, -50, 5, 5), (100, 50, 900, 900), (30, 30, 30, 30), (50, 50, 40, 40)])
+def test_odd_boxes_are_no_trouble(box: tuple[int, int, int, int]) -> None:
+    odd = Box(left=box[0], top=box[1], right=box[2], bottom=box[3])
+    assert masked_frame(draw([], 120, 60), [Sensitive(kind="x", box=odd)]).width == 120
+
+
+def test_the_page_around_a_region_is_not_hidden() -> None:
+    assert hidden_nodes(TREE, [REGION]) == [SECRET]
+    assert hidden_nodes(TREE, [WHOLE]) == TREE.nodes
+
+
+def test_a_field_hides_its_value_and_not_its_label() -> None:
+    empty = node("textbox", "PIN")
+    assert list(secrets_of([SECRET, empty, OTHER])) == ["hunter2!", "Welcome"]
+    masked = Texts([]).masked_tree(TREE, [REGION])
+    assert [(one.name, one.value) for one in masked.nodes] == [("Sign in", ""), ("Password", MASK), ("Welcome", "")]
+    assert masked == tree_of(masked.nodes).model_copy(update={"sensitive": [REGION]})
+
+
+def test_what_is_typed_goes_into_the_focused_field() -> None:
+    assert focused_field(TREE, [REGION])
+    assert not focused_field(tree_of([SECRET.model_copy(update={"states": []})]), [REGION])
+    assert not focused_field(TREE, [])
+
+
+def test_a_secret_goes_from_every_free_text_of_a_row() -> None:
+    texts = Texts(["hunter2!"])
+    typed = step(Type(content="hunter2!"), "I type hunter2!.")
+    masked = texts.masked(typed)
+    assert masked.action == Type(content=MASK)
+    assert masked.thought == f"I type {MASK}." and masked.reply == f'{{"type":"Type","content":"{MASK}"}}'
+    found = texts.masked(read("user(password=hunter2!)", [["hunter2!", "x"]], 1))
+    assert (found.probe, found.value) == (f"user(password={MASK})", [[MASK, "x"]])
+
+
+def test_a_task_and_what_its_probe_read_still_fit_together() -> None:
+    texts = Texts(["hunter2!"])
+    asked = texts.masked(task("Sign in with hunter2!.", [check("equals", "user", "hunter2!", password="hunter2!")]))
+    assert asked.instruction == f"Sign in with {MASK}."
+    assert asked.checks[0].call == texts.masked(read("user(password=hunter2!)", [], 1)).probe
+
+
+def test_identities_hashes_and_closed_words_stay() -> None:
+    made = step(Type(content="abcd"), attempt_id="abcd-1", reply_id="abcd/0", status="unknown")
+    masked = Texts(["abcd", "unknown", "Type"]).masked(made)
+    assert (masked.attempt_id, masked.reply_id, masked.status) == ("abcd-1", "abcd/0", "unknown")
+    assert masked.action == Type(content=MASK)
+
+
+def test_short_texts_are_left_elsewhere() -> None:
+    row = Param(name="note", value="12 and 1234")
+    assert Texts(["12"]).masked(row) is row
+    assert Texts(["12", "1234"]).masked(row).value == f"12 and {MASK}"
+
+
+def test_the_longer_of_two_secrets_goes_first() -> None:
+    assert Texts(["pass", "password"]).masked(Param(name="a", value="password pass")).value == f"{MASK} {MASK}"
+
+
+def test_a_row_without_secrets_is_the_same_row() -> None:
+    row = Node(role="link", name="Home")
+    assert Texts(["secret"]).masked(row) is row

@@ -1,0 +1,88 @@
+"""Every documented question is asked of a collected dataset, and of nothing but what the document says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.query import query
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "queries.md"
+Rows = list[dict[str, Any]]
+
+
+def questions() -> dict[str, str]:
+    """The SQL of each section of the document, by its heading."""
+    sections = DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]
+    return {section.splitlines()[0]: re.findall(r"```sql\n(.*?)```", section, re.DOTALL)[0] for section in sections}
+
+
+def ask(dataset: Path, beginning: str) -> Rows:
+    (sql,) = (sql for heading, sql in questions().items() if heading.startswith(beginning))
+    rows: Rows = query(sql, [dataset]).to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("heading", questions())
+def test_every_documented_query_has_an_answer(heading: str, dataset: Path) -> None:
+    rows = query(questions()[heading], [dataset]).to_pylist()
+    assert rows
+    assert query(questions()[heading], [dataset, dataset]).to_pylist() == rows
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(questions()) >= 12
+
+
+def known(dataset: Path, sql: str) -> Any:
+    ((cell,),) = (tuple(row.values()) for row in query(sql, [dataset]).to_pylist())
+    return cell
+
+
+ANSWERS: dict[str, Callable[[Rows, Path], bool]] = {
+    "Which applications yield": lambda rows, _: [row["app_id"] for row in rows] == ["fake-todo"],
+    "Which capabilities yield": lambda rows, _: len(rows) > 5 and all(0 <= row["yield"] <= 1 for row in rows),
+    "On which trajectories": lambda rows, _: all(
+        [vote.split(":")[0] for vote in row["votes"]] == ["ann", "bob"] for row in rows
+    ),
+    "How often do two judges": lambda rows, _: (
+        [(row["one"], row["other"]) for row in rows] == [("ann", "bob")] and 0 < rows[0]["agreement"] < 1
+    ),
+    "Which steps of accepted": lambda rows, _: all(row["action_type"] and row["reason"] for row in rows),
+    "What does an accepted": lambda rows, _: rows[0]["attempts"] > rows[0]["accepted"] > 0 and rows[0]["usd"] > 0,
+    "Which machines break": lambda rows, dataset: (
+        {row["node"] for row in rows} == {"node-0", "node-1"}
+        and sum(row["faults"] for row in rows) == known(dataset, "SELECT count(*) FROM faults")
+    ),
+    "Which trajectories were made": lambda rows, _: all(len(row["attempt_ids"]) == row["copies"] > 1 for row in rows),
+    "How many screens": lambda rows, _: 0 < rows[0]["duplicate_share"] < 1 and rows[0]["failed_captures"] == 1,
+    "Why do trajectories fail": lambda rows, _: (
+        {row["grade"] for row in rows} == {"fail", "partial"} and "noop" in {row["policy"] for row in rows}
+    ),
+    "Which contract checks": lambda rows, _: all(0 < row["not_passed"] <= row["asked"] for row in rows),
+    "How often is the agent's": lambda rows, _: ("success", "fail") in {(row["claim"], row["grade"]) for row in rows},
+    "Which tasks come out": lambda rows, _: all(0 < row["complete"] < row["graded"] for row in rows),
+    "Do judges notice": lambda rows, _: (
+        {"useless", "wrong_target"} <= {row["injected"] for row in rows}
+        and sum(row["noticed"] for row in rows) > sum(row["missed"] for row in rows)
+    ),
+    "Which actions": lambda rows, _: rows[0]["action_type"] == "Click",
+    "Where does the time": lambda rows, _: rows[0]["decide_p95"] >= rows[0]["decide_median"] >= 0,
+    "How many verdicts": lambda rows, _: {row["target"] for row in rows} == {"step", "trace"},
+    "What was rejected": lambda rows, _: {row["rejected"] for row in rows} == {"Click", "Wait"},
+}
+
+
+@pytest.mark.parametrize("beginning", ANSWERS)
+def test_the_answers_are_right(beginning: str, dataset: Path) -> None:
+    assert ANSWERS[beginning](ask(dataset, beginning), dataset)
+
+
+def test_holes_are_capabilities_without_an_accepted_trajectory(dataset: Path) -> None:
+    holes = {row["capability_id"] for row in ask(dataset, "Which capabilities have no")}
+    filled = {row["capability_id"] for row in ask(dataset, "Which capabilities yield") if row["accepted"]}
+    assert holes and not holes & filled

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image as Pictures
+
+from pipeline.actions import Click, Finished, Point, Type
+from pipeline.check import check
+from pipeline.dataset import Dataset
+from pipeline.envs.fake_picture import draw
+from pipeline.errors import ConfigError
+from pipeline.export import ExportOptions, export
+from pipeline.masking import MASK
+from pipeline.query import query
+from pipeline.records import Box, Frame, Node, Record, Sensitive
+from pipeline.redact import redact
+from pipeline.tasks import TaskSpec
+from tests.datasets import begin, judging, put, renamed, verdict
+from tests.records import look, node, read, record, step, task
+from tests.runs import fingerprint
+
+SECRET = "correct horse"
+REGION = Box(left=10, top=40, right=210, bottom=60)
+TASK: TaskSpec = task(f"Sign in with the password {SECRET}.")
+HOME = [node("heading", "Sign in", box=(10, 10, 210, 30))]
+
+
+def field(value: str, states: tuple[str, ...] = ("focused",)) -> Node:
+    return node("textbox", "Password", value, box=(10, 40, 210, 60), states=states)
+
+
+def signed_in(attempt: str = "a-1", *, where: str = "tree", flags: tuple[str, ...] = ()) -> Record:
+    """An attempt that types a password; what says so is `where`: the tree, the frame, or nothing but the flags."""
+    screens = [
+        [*HOME, field("")],
+        [*HOME, field(SECRET)],
+        [*HOME, node("StaticText", f"Your password is {SECRET}", box=(10, 80, 310, 100))],
+        HOME,
+    ]
+    looks = [look(*nodes)._replace(picture=draw(nodes, 320, 200).image.bytes) for nodes in screens]
+    steps = [
+        step(Type(content=SECRET), f"I type {SECRET}."),
+        step(Click(point=Point(x=500, y=500)), "I send it."),
+        step(Finished(content="signed in")),
+    ]
+    made = record(looks, steps, [read(f"user(password={SECRET})", [[SECRET]], 3)])
+    return renamed(_marked(made, where, flags), attempt, {"task_id": TASK.task_id, "trajectory_id": attempt}, {})
+
+
+def _marked(made: Record, where: str, flags: tuple[str, ...]) -> Record:
+    regions = [Sensitive(kind="password", box=REGION)]
+    hurt = made.observations[1]
+    observations = list(made.observations)
+    observations[1] = hurt.model_copy(update={"flags": list(flags)})
+    changes: dict[str, object] = {"observations": observations}
+    if where == "tree":
+        trees = {name: tree.model_copy(update={"sensitive": regions}) for name, tree in made.trees.items()}
+        changes["trees"] = made.trees | {name: trees[name] for name in _first_two(made)}
+    if where == "frame":
+        name = hurt.frame_sha256 or ""
+        changes["frames"] = made.frames | {name: made.frames[name].model_copy(update={"sensitive": regions})}
+    if "contains_secret" in flags:
+        changes["trajectory"] = made.trajectory.model_copy(update={"contains_secret": True})
+    return made.model_copy(update=changes)
+
+
+def _first_two(made: Record) -> list[str]:
+    return [look.tree_sha256 for look in made.observations[:2] if look.tree_sha256]
+
+
+def made_of(folder: Path, *records: Record) -> Path:
+    committer = begin(folder, [TASK])
+    put(committer, folder, records)
+    committer.record([judging(), *(verdict(made.attempt.attempt_id) for made in records)])
+    committer.finish()
+    return folder
+
+
+def shown(made: Record, index: int) -> Frame:
+    return made.frames[made.observations[index].frame_sha256 or ""]
+
+
+def colours(made: Record, index: int, box: Box) -> int:
+    return len(cut(made, index, box).getcolors(100_000) or [])
+
+
+def cut(made: Record, index: int, box: Box) -> Pictures.Image:
+    data = shown(made, index).image.bytes
+    with Pictures.open(io.BytesIO(data)) as picture:
+        return picture.convert("RGB").crop((box.left, box.top, box.right, box.bottom))
+
+
+@pytest.mark.parametrize("where", ["tree", "frame"])
+def test_the_secret_is_nowhere_in_the_copy(where: str, tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in(where=where, flags=("contains_secret",)))
+    redact(source, tmp_path / "out")
+    everything = [
+        cell
+        for table in ("tasks", "steps", "trees", "probe_reads", "observations", "trajectories", "verdicts")
+        for row in query(f"SELECT * FROM {table}", [tmp_path / "out"]).to_pylist()
+        for cell in row.values()
+    ]
+    assert SECRET not in str(everything) and MASK in str(everything)
+    assert check(tmp_path / "out") == []
+
+
+def test_a_region_is_masked_in_the_picture_of_the_same_look_and_nowhere_else(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    redact(source, tmp_path / "out")
+    before, after = Dataset(source).record("a-1"), Dataset(tmp_path / "out").record("a-1")
+    assert colours(before, 1, REGION) > 1 and colours(after, 1, REGION) == 1
+    title = Box(left=0, top=0, right=320, bottom=36)
+    assert cut(after, 1, title).tobytes() == cut(before, 1, title).tobytes()
+    assert shown(after, 3) == shown(before, 3)
+
+
+def test_a_picture_that_shows_the_secret_later_is_masked_where_its_tree_says(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    redact(source, tmp_path / "out")
+    after = Dataset(tmp_path / "out").record("a-1")
+    assert colours(after, 2, Box(left=10, top=80, right=310, bottom=100)) == 1
+    assert after.trees[after.observations[2].tree_sha256 or ""].nodes[1].name == MASK
+
+
+def test_what_was_typed_into_a_hidden_field_is_secret_even_when_the_field_shows_dots(tmp_path: Path) -> None:
+    made = signed_in()
+    dots = {
+        name: tree.model_copy(
+            update={
+                "nodes": [one.model_copy(update={"value": "•••"}) if one.value == SECRET else one for one in tree.nodes]
+            }
+        )
+        for name, tree in made.trees.items()
+    }
+    source = made_of(tmp_path / "run", made.model_copy(update={"trees": dots}))
+    redact(source, tmp_path / "out")
+    after = Dataset(tmp_path / "out").record("a-1")
+    assert after.steps[0].action == Type(content=MASK)
+    assert after.steps[0].thought == f"I type {MASK}."
+
+
+def test_a_flagged_look_that_does_not_say_where_is_masked_whole(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in(where="nowhere", flags=("contains_pii",)))
+    redact(source, tmp_path / "out")
+    after = Dataset(tmp_path / "out").record("a-1")
+    assert colours(after, 1, Box(left=0, top=0, right=320, bottom=200)) == 1
+    assert after.observations[1].flags == []
+
+
+def test_a_redacted_trajectory_can_be_exported(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in(flags=("contains_secret",)))
+    before = export(source, tmp_path / "before", ExportOptions(shape="sft")).account
+    assert before.rejected == {"secret_in_view": 1, "not_usable": 1}
+    redact(source, tmp_path / "out")
+    assert export(tmp_path / "out", tmp_path / "after", ExportOptions(shape="sft")).account.rejected_rows == 0
+
+
+def test_every_row_identity_and_grade_is_kept(dataset: Path, tmp_path: Path) -> None:
+    counts = redact(dataset, tmp_path / "out")
+    assert counts == (0, 0, 0)
+    for table in (
+        "attempts",
+        "trajectories",
+        "steps",
+        "observations",
+        "votes",
+        "verdicts",
+        "tasks",
+        "events",
+        "frames",
+    ):
+        sql = f"SELECT * FROM {table} ORDER BY ALL"
+        assert query(sql, [tmp_path / "out"]).equals(query(sql, [dataset])), table
+    assert Dataset(tmp_path / "out").attempt_numbers() == Dataset(dataset).attempt_numbers()
+    assert check(tmp_path / "out") == []
+
+
+def test_redacting_a_copy_again_changes_nothing(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    redact(source, tmp_path / "once")
+    redact(tmp_path / "once", tmp_path / "twice")
+    for table in ("frames", "trees", "steps", "tasks"):
+        sql = f"SELECT * FROM {table} ORDER BY ALL"
+        assert query(sql, [tmp_path / "once"]).equals(query(sql, [tmp_path / "twice"]))
+
+
+def test_the_source_is_not_touched(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    before = fingerprint(source)
+    redact(source, tmp_path / "out")
+    assert fingerprint(source) == before
+
+
+def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    with pytest.raises(ConfigError, match="already there"):
+        redact(source, source)
