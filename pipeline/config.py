@@ -70,9 +70,9 @@ class RunConfig(Model):
     max_steps: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0)
     budget: BudgetConfig = BudgetConfig()
-    profile: Literal["observe", "sandbox", "supervised", "live"] = "sandbox"
+    profile: Literal["sandbox"] = "sandbox"
     allow: list[str] = Field(default_factory=list)
-    probes: Literal["use", "withhold"] = "use"
+    probes: Literal["use"] = "use"
     faults: FaultsConfig = FaultsConfig()
     out: str | None = None
 
@@ -156,9 +156,15 @@ def _value_of(key: str, text: str) -> object:
     return value
 
 
+def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+    """The public keys beside an unknown one."""
+    part = RunConfig.model_fields[str(place[0])].annotation if len(place) > 1 else RunConfig
+    return sorted(part.model_fields) if isinstance(part, type) and issubclass(part, Model) else []
+
+
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"{key}: unknown key; known keys: {', '.join(sorted(RunConfig.model_fields))}"
+        return f"{key}: unknown key; known keys: {', '.join(_known_keys(first['loc']))}"
     return f"{key}: {first['msg']} (got {first.get('input')!r})"

@@ -19,6 +19,8 @@ from taskspecs.store import load_tasks
 def select_tasks(config: RunConfig) -> list[TaskSpec]:
     """The tasks of a run, in order, identities filled in; raises ConfigError naming the key."""
     found = [task for task in load_tasks(config.tasks.set) if task.platform == config.platform]
+    if not found:
+        raise ConfigError(f"platform: '{config.tasks.set}' has no task on {config.platform}")
     offered = {app_id for task in found for app_id in task.app_ids}
     for app_id in config.apps:
         if config.provider != "fake":

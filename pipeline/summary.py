@@ -14,10 +14,25 @@ from pipeline.query import query
 from pipeline.storage import Address
 
 _SQL = """
-SELECT app_id, trajectories, complete, partial, infeasible, fail, undecided, unscored + unjudged, faults,
+SELECT app_id, trajectories, complete, partial, infeasible, fail, undecided, unscored, unjudged, faults,
        accepted, accepted_refusals, seconds, cost_usd
 FROM yield_by_app LEFT JOIN cost_per_accepted USING (app_id, accepted) ORDER BY app_id
 """
+
+
+_COUNTS = (
+    "trajectories",
+    "complete",
+    "partial",
+    "infeasible",
+    "fail",
+    "undecided",
+    "unscored",
+    "unjudged",
+    "faults",
+    "accepted",
+)
+"""The counted columns of the closing table; `unjudged` only shows where something waits for its verdict."""
 
 
 class Tally(NamedTuple):
@@ -31,6 +46,7 @@ class Tally(NamedTuple):
     fail: int
     undecided: int
     unscored: int
+    unjudged: int
     faults: int
     accepted: int
     accepted_refusals: int
@@ -46,7 +62,7 @@ class Tally(NamedTuple):
 def tallies(folder: Address) -> list[Tally]:
     """One per application, then the total."""
     rows = [Tally(*_plain(row)) for row in zip(*query(_SQL, [folder]).to_pydict().values(), strict=True)]
-    sums = [sum(column) for column in list(zip(*rows, strict=True))[1:]] if rows else [0] * 12
+    sums = [sum(column) for column in list(zip(*rows, strict=True))[1:]] if rows else [0] * 13
     return [*rows, Tally("total", *sums)]
 
 
@@ -54,25 +70,14 @@ def table_of(rows: list[Tally]) -> Table:
     """The table a run ends with."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     table.add_column("app", no_wrap=True)
-    for heading in (
-        "trajectories",
-        "complete",
-        "partial",
-        "infeasible",
-        "fail",
-        "undecided",
-        "unscored",
-        "faults",
-        "accepted",
-        "yield",
-        "s/accepted",
-        "$/accepted",
-    ):
+    waiting = any(row.unjudged for row in rows)
+    counted = [name for name in _COUNTS if name != "unjudged" or waiting]
+    for heading in (*counted, "yield", "s/accepted", "$/accepted"):
         table.add_column(heading, justify="right", overflow="fold")
     for row in rows:
         if row.app_id == "total" and len(rows) > 1:
             table.add_section()
-        counts = [str(count) for count in row[1:10]]
+        counts = [str(getattr(row, name)) for name in counted]
         share = f"{row.accepted / row.scored:.0%}" if row.scored else "-"
         costs = (_per(row.seconds, row.accepted, ".1f"), _per(row.cost_usd, row.accepted, ".3g"))
         table.add_row(row.app_id, *counts, share, *costs)

@@ -34,7 +34,6 @@ def test_short_forms_stand_for_the_main_field() -> None:
         ("seed=11", 11),
         ("max_steps=null", None),
         ("max_seconds=2.5", 2.5),
-        ("probes=withhold", "withhold"),
         ("out=runs/a b", "runs/a b"),
     ],
 )

@@ -58,7 +58,7 @@ def test_versions_of_real_applications_are_bound(tmp_path: Path) -> None:
     [
         (["apps=nowhere"], "apps: no task of 'fake' uses 'nowhere'; its applications: fake-todo"),
         (["provider=chromium", "apps=nowhere"], "apps: unknown application 'nowhere'; known: "),
-        (["platform=mobile", "apps=[]"], "tasks: 'fake' has no task for these applications on mobile"),
+        (["platform=mobile", "apps=[]"], "platform: 'fake' has no task on mobile"),
         (["tasks=missing.jsonl"], "tasks: no task set or file 'missing.jsonl'"),
     ],
 )

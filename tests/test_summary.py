@@ -33,8 +33,8 @@ def test_an_empty_run_has_a_total_of_nothing(tmp_path: Path) -> None:
 def test_yield_and_costs_are_per_accepted_trajectory() -> None:
     out = io.StringIO()
     rows = [
-        Tally("one", 10, 4, 1, 1, 2, 0, 1, 1, 4, 1, 50.0, 2.0),
-        Tally("two", 2, 0, 0, 0, 0, 0, 0, 2, 0, 0, 9.0, 0.0),
+        Tally("one", 10, 4, 1, 1, 2, 0, 1, 0, 1, 4, 1, 50.0, 2.0),
+        Tally("two", 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 9.0, 0.0),
     ]
 
     Console(file=out, width=140).print(table_of(rows))
@@ -42,3 +42,13 @@ def test_yield_and_costs_are_per_accepted_trajectory() -> None:
     lines = [line.split() for line in out.getvalue().splitlines()]
     assert ["one", "10", "4", "1", "1", "2", "0", "1", "1", "4", "50%", "12.5", "0.5"] in lines
     assert ["two", "2", "0", "0", "0", "0", "0", "0", "2", "0", "-", "-", "-"] in lines
+
+
+def test_what_waits_for_its_verdict_is_not_called_unscored() -> None:
+    out = io.StringIO()
+
+    Console(file=out, width=140).print(table_of([Tally("one", 3, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 9.0, 0.0)]))
+
+    heading, row = (line.split() for line in out.getvalue().splitlines() if "─" not in line and line.strip())
+    assert dict(zip(heading, row, strict=True))["unjudged"] == "2"
+    assert dict(zip(heading, row, strict=True))["unscored"] == "0"
