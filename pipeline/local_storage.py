@@ -9,7 +9,7 @@ import fcntl
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -141,12 +141,11 @@ def sync_folder(folder: Path) -> None:
 
 def _written_aside(path: Path, data: bytes) -> Path:
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
+    with ExitStack() as undo:
+        undo.callback(temporary.unlink, missing_ok=True)
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        undo.pop_all()
     return temporary

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -61,11 +62,10 @@ def write_groups(storage: Storage, table: str, name: PartName, groups: Iterable[
             for group in groups:
                 writer.write_table(group)
                 rows += group.num_rows
-    try:
+    with ExitStack() as undo:
+        undo.callback(storage.delete, key)
         _read_back(storage, key, rows, file.size)
-    except BaseException:
-        storage.delete(key)
-        raise
+        undo.pop_all()
     return PartRef(table=table, path=key, rows=rows, bytes=file.size, sha256=file.sha256, schema_version=SCHEMA_VERSION)
 
 
