@@ -34,9 +34,10 @@ from bench.dataset_rows import write_rows
 from pipeline.actions import Click, Point
 from pipeline.manifest import Assigned
 from pipeline.query import VIEWS, connect, empty_sql, view_sql
-from pipeline.records import Attempt, Frame, Image, ObservationRow, Record, Step, Trajectory, Usage, now
+from pipeline.records import Attempt, Frame, ObservationRow, Record, Step, Trajectory, now
 from pipeline.schema import TABLES
 from pipeline.sinks import Committer, PartWriter
+from pipeline.structs import Image, Usage
 
 DUPLICATE_SHARE = 0.46
 """Of the looks of a quickstart run, those whose picture had been seen before."""
@@ -46,7 +47,8 @@ WIDTH, HEIGHT = 1280, 720
 
 FRAMES = """
 import hashlib, os, resource, sys
-from pipeline.records import Frame, Image
+from pipeline.records import Frame
+from pipeline.structs import Image
 from pipeline.sinks import PartWriter
 
 def peak_mb():

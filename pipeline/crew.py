@@ -17,9 +17,10 @@ from pipeline.episode import AttemptPlan
 from pipeline.errors import EpisodeError, PathproofError, RunError, WorkerError
 from pipeline.manifest import Assigned
 from pipeline.planning import Desk, Work, again
-from pipeline.records import Usage, now
+from pipeline.records import now
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
+from pipeline.structs import Usage
 from pipeline.supervision import LOOK_SECONDS, PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, unless, watch
 from pipeline.tasks import TaskSpec
 from pipeline.workers import AttemptReport, Delivery, Post, RolloutWorker

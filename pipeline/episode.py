@@ -19,9 +19,7 @@ from pipeline.protocols import Decision, Observation, Turn
 from pipeline.records import (
     Attempt,
     Candidate,
-    EnvironmentInfo,
     Event,
-    Fault,
     Frame,
     ObservationRow,
     ProbeRead,
@@ -29,9 +27,9 @@ from pipeline.records import (
     Step,
     Trajectory,
     Tree,
-    Usage,
     now,
 )
+from pipeline.structs import EnvironmentInfo, Fault, Usage
 from pipeline.tasks import TaskSpec
 from pipeline.words import Claim, Termination
 

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
-from pipeline.records import Fault
+from pipeline.structs import Fault
 from pipeline.words import ActionErrorCode, Boundary, CaptureErrorCode, TreeErrorCode
 
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from PIL import Image as Pictures
 
 from pipeline.errors import CaptureError
-from pipeline.records import Frame, Image
+from pipeline.records import Frame
+from pipeline.structs import Image
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MAX_PIXELS = 50_000_000

@@ -16,7 +16,8 @@ from PIL import Image as Pictures
 from PIL import ImageDraw
 
 from pipeline.actions import Model
-from pipeline.records import Box, Frame, Image, Node, Sensitive, Tree, tree_of
+from pipeline.records import Frame, Tree, tree_of
+from pipeline.structs import Box, Image, Node, Sensitive
 
 MASK = "[redacted]"
 SHORTEST = 4

@@ -12,22 +12,8 @@ from typing import NamedTuple, Protocol
 from pydantic import Field
 
 from pipeline.actions import Action, Model, Pixel
-from pipeline.records import (
-    Candidate,
-    CheckResult,
-    EnvironmentInfo,
-    Event,
-    Frame,
-    GateDecision,
-    Keypoint,
-    ProbeRead,
-    Record,
-    Step,
-    TargetUnderPoint,
-    Tree,
-    Usage,
-    Vote,
-)
+from pipeline.records import Candidate, CheckResult, Event, Frame, Keypoint, ProbeRead, Record, Step, Tree, Vote
+from pipeline.structs import EnvironmentInfo, GateDecision, TargetUnderPoint, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import (
     ActionErrorCode,

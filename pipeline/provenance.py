@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pipeline.actions import Model
 from pipeline.config import RunConfig
-from pipeline.records import Param, PassRow, RunRow, digest, now
+from pipeline.records import PassRow, RunRow, digest, now
 from pipeline.selection import select_capabilities
+from pipeline.structs import Param
 from pipeline.tasks import TaskSpec
 from pipeline.words import PassKind
 

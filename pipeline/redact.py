@@ -17,10 +17,11 @@ from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import Assigned, PartRef
 from pipeline.masking import Texts, focused_field, hidden_nodes, masked_frame, secrets_of
-from pipeline.records import Box, Frame, ObservationRow, Sensitive, Step, Trajectory, Tree
+from pipeline.records import Frame, ObservationRow, Step, Trajectory, Tree
 from pipeline.schema import TABLES
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import Address, driver_lock
+from pipeline.structs import Box, Sensitive
 
 _FLAGS = frozenset({"contains_secret", "contains_pii"})
 _WHOLE = Sensitive(kind="flagged", box=None)

@@ -15,7 +15,8 @@ from PIL import Image
 
 from pipeline.actions import Action, Pixel
 from pipeline.dataset import Dataset
-from pipeline.records import Frame, ObservationRow, Record, Step, TargetUnderPoint
+from pipeline.records import Frame, ObservationRow, Record, Step
+from pipeline.structs import TargetUnderPoint
 
 PICTURE_WIDTH = 960
 PICTURE_QUALITY = 72

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.actions import Action
 from pipeline.protocols import Observation
-from pipeline.records import GateDecision, TargetUnderPoint
+from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import TaskSpec
 
 

@@ -21,6 +21,7 @@ from pydantic import AwareDatetime
 
 from pipeline import records as r
 from pipeline.actions import Model
+from pipeline.structs import Image
 from pipeline.tasks import Capability, TaskSpec
 
 SCHEMA_VERSION = 1
@@ -61,7 +62,7 @@ _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string()
 _IMAGES = pa.list_(_IMAGE)
 """Several of them."""
 
-_PICTURES: Mapping[Any, pa.DataType] = {r.Image: _IMAGE, list[r.Image]: _IMAGES}
+_PICTURES: Mapping[Any, pa.DataType] = {Image: _IMAGE, list[Image]: _IMAGES}
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 

@@ -11,7 +11,7 @@ from catalogs.store import load_catalog
 from pipeline.apps import load_app
 from pipeline.config import RunConfig
 from pipeline.errors import ConfigError
-from pipeline.records import Param
+from pipeline.structs import Param
 from pipeline.tasks import Capability, TaskSpec, identified
 from taskspecs.store import load_tasks
 

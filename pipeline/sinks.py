@@ -18,9 +18,10 @@ from pipeline.errors import RunError, SinkError, boundary
 from pipeline.manifest import Assigned, Epoch, ObjectName, PartName, PartRef, RunFile, Seal
 from pipeline.parts import size_of, write_part
 from pipeline.query import VIEWS_FILE, views_sql
-from pipeline.records import Attempt, Event, Fault, Frame, Record, Trajectory, Tree, Usage, now
+from pipeline.records import Attempt, Event, Frame, Record, Trajectory, Tree, now
 from pipeline.schema import TABLES, table_name
 from pipeline.storage import Address, Storage, disk_errors, storage_of
+from pipeline.structs import Fault, Usage
 
 ATTEMPTS_PER_FLUSH = 4
 BYTES_PER_FLUSH = 32 << 20

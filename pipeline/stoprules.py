@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pipeline.config import BudgetConfig, FaultsConfig
-from pipeline.records import Fault, Usage
+from pipeline.structs import Fault, Usage
 
 _LEAST_ATTEMPTS = 6
 """Fewer attempts say nothing about a rate."""

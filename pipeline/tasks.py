@@ -12,7 +12,8 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from pipeline.actions import Model
-from pipeline.records import Param, digest
+from pipeline.records import digest
+from pipeline.structs import Param
 from pipeline.words import CapabilityStatus, ContractKind, Domain, Platform, Tier
 
 VerifierName = Literal["equals", "contains", "absent", "count", "matches", "text", "number", "date", "unit"]

@@ -26,11 +26,12 @@ from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
-from pipeline.records import Fault, Record, Usage
+from pipeline.records import Record
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
+from pipeline.structs import Fault, Usage
 from pipeline.tasks import TaskSpec
 from pipeline.words import Termination
 

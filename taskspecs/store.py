@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from catalogs.store import capability
 from pipeline.errors import ConfigError, first_problem
-from pipeline.records import Param
+from pipeline.structs import Param
 from pipeline.tasks import Capability, CapabilityCall, ProcedureStep, TaskSpec, identified
 
 _SLOT = re.compile(r"\{(\w+)\}")

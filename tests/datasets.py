@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from pipeline.actions import Finished, Type
 from pipeline.manifest import Assigned
-from pipeline.records import Candidate, Event, Fault, ModelCall, PassRow, Record, Trajectory, Verdict
+from pipeline.records import Candidate, Event, ModelCall, PassRow, Record, Trajectory, Verdict
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import Address, Storage
+from pipeline.structs import Fault
 from pipeline.tasks import TaskSpec
 from tests.records import NOON, click, look, node, read, record, step
 from tests.records import task as one_task

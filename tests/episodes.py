@@ -11,8 +11,9 @@ from pipeline.envs.fake_app import HEIGHT, WIDTH
 from pipeline.episode import plan_attempt
 from pipeline.policies.canned import CannedPolicy, Given
 from pipeline.protocols import Environment, Gate, Observation, Policy
-from pipeline.records import GateDecision, Record, TargetUnderPoint
+from pipeline.records import Record
 from pipeline.rollout import rollout
+from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import SetupOperation, TaskSpec, identified
 from taskspecs.store import load_tasks
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pipeline.actions import Action, Click, Finished, Point, Type
 from pipeline.envs.fake_picture import draw
 from pipeline.exports.source import Graded, StepView, TraceView
-from pipeline.records import Candidate, Node, Record, Step
+from pipeline.records import Candidate, Record, Step
+from pipeline.structs import Node
 from pipeline.tasks import TaskSpec
 from pipeline.words import StepGrade, TraceGrade, VerdictStatus
 from tests.records import ATTEMPT, Look, look, node, record, step

@@ -19,25 +19,8 @@ from pipeline.actions import (
     device_pixel,
     points_of,
 )
-from pipeline.records import (
-    Attempt,
-    Box,
-    EnvironmentInfo,
-    Fault,
-    Frame,
-    Image,
-    Node,
-    ObservationRow,
-    Param,
-    ProbeRead,
-    Record,
-    Step,
-    TargetUnderPoint,
-    Trajectory,
-    Tree,
-    Usage,
-    tree_of,
-)
+from pipeline.records import Attempt, Frame, ObservationRow, ProbeRead, Record, Step, Trajectory, Tree, tree_of
+from pipeline.structs import Box, EnvironmentInfo, Fault, Image, Node, Param, TargetUnderPoint, Usage
 from pipeline.tasks import Check, Segment, Start, TaskSpec, VerifierName, identified
 from pipeline.words import Claim, Termination
 

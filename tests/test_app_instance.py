@@ -15,7 +15,7 @@ from pipeline.app_entry import AppEntry
 from pipeline.app_instance import Instance, free_port
 from pipeline.errors import ProbeError, SetupError
 from pipeline.reaper import Scratch
-from pipeline.records import Param
+from pipeline.structs import Param
 from pipeline.tasks import Check, SetupOperation
 from tests.tinyapp import make_entry
 

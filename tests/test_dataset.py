@@ -15,8 +15,9 @@ from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import PartName
 from pipeline.parts import write_part
 from pipeline.query import VIEWS, query, views_sql
-from pipeline.records import Calibration, CheckResult, Frame, ModelCall, Step, Trajectory, Verdict
+from pipeline.records import CheckResult, Frame, ModelCall, Step, Trajectory, Verdict
 from pipeline.sinks import Committer, PartWriter
+from pipeline.structs import Calibration
 from pipeline.tasks import Capability, TaskSpec
 from tests.datasets import RUN, TASK, assigned, attempt, begin, collected, faulty, judging, put, verdict
 from tests.records import NOON, task

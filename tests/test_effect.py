@@ -25,7 +25,8 @@ from pipeline.actions import (
     Wait,
 )
 from pipeline.judging import view_of
-from pipeline.records import Record, Step, TargetUnderPoint
+from pipeline.records import Record, Step
+from pipeline.structs import TargetUnderPoint
 from pipeline.words import ActionErrorCode
 from tests.records import Look, at, click, look, node, record, step, task
 from verifiers.effect import EffectJudge, assess

@@ -24,7 +24,7 @@ from pipeline.actions import (
 )
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.errors import ActionError, EnvError, SetupError
-from pipeline.records import Box, Node, Param
+from pipeline.structs import Box, Node, Param
 from pipeline.tasks import Check, SetupOperation, TaskSpec, identified
 from tests.episodes import fake_task, with_faults
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.actions import Pixel
 from pipeline.policies.grounding import captured, find, option_index, options_of, promising, shown, way_to
-from pipeline.records import Box, Node
+from pipeline.structs import Box, Node
 from pipeline.tasks import ProcedureStep
 
 

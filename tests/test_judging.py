@@ -13,7 +13,8 @@ from pipeline.errors import CaptureError, ConfigError, ModelError
 from pipeline.judging import Judgement, build_judges, judge_names, judge_record, stripped, view_of
 from pipeline.policies import build
 from pipeline.protocols import Judge, Judged, JudgeView
-from pipeline.records import Fault, Param, Record, Vote
+from pipeline.records import Record, Vote
+from pipeline.structs import Fault, Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec
 from pipeline.words import JudgeKind, Mistake, Target
 from tests.episodes import fake_task, play

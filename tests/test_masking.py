@@ -8,7 +8,8 @@ from PIL import Image as Pictures
 from pipeline.actions import Type
 from pipeline.envs.fake_picture import draw
 from pipeline.masking import MASK, Texts, focused_field, hidden_nodes, masked_frame, secrets_of
-from pipeline.records import Box, Node, Param, Sensitive, tree_of
+from pipeline.records import tree_of
+from pipeline.structs import Box, Node, Param, Sensitive
 from tests.records import check, node, read, step, task
 
 FIELD = Box(left=10, top=10, right=110, bottom=30)

@@ -10,7 +10,8 @@ from pipeline.actions import Finished
 from pipeline.errors import CaptureError
 from pipeline.judging import view_of
 from pipeline.ocr import PictureReader
-from pipeline.records import Frame, Image
+from pipeline.records import Frame
+from pipeline.structs import Image
 from tests.records import Look, record, step, task
 from verifiers.screen import ScreenJudge
 

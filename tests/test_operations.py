@@ -20,7 +20,7 @@ from pipeline.actions import (
     Type,
     Wait,
 )
-from pipeline.records import TargetUnderPoint
+from pipeline.structs import TargetUnderPoint
 from tests.records import look, node, record, step
 from verifiers.operations import Move, any_task_specific, move_of, task_specific
 

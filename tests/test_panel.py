@@ -9,7 +9,8 @@ import pytest
 from pipeline.actions import Finished, Scroll, Type, Wait
 from pipeline.config import PanelConfig
 from pipeline.judging import view_of
-from pipeline.records import Fault, ProbeRead, Record, Verdict, Vote
+from pipeline.records import ProbeRead, Record, Verdict, Vote
+from pipeline.structs import Fault
 from pipeline.tasks import TaskSpec
 from pipeline.words import Claim, Grade, Rule, VerdictStatus
 from tests.records import at, check, click, look, node, read, record, step, task

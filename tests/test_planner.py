@@ -14,7 +14,8 @@ from pipeline.actions import Click, Finished, Type, Wait
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.policies.mistakes import altered
 from pipeline.policies.planner import PlannerPolicy, planned
-from pipeline.records import Param, Record, Step
+from pipeline.records import Record, Step
+from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec
 from taskspecs.store import load_tasks
 from tests.episodes import fake_task, play

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from pipeline.actions import Pixel
 from pipeline.identity import attempt_id_of, policy_id_of, trajectory_id_of
-from pipeline.records import Box, Node, PassRow, Usage, digest, now, tree_of
+from pipeline.records import PassRow, digest, now, tree_of
+from pipeline.structs import Box, Node, Usage
 from pipeline.tasks import Check, probe_call
 
 TEXTS = st.lists(st.text(st.characters(exclude_characters="\x1f", exclude_categories=["Cs"])), max_size=4)

@@ -14,8 +14,9 @@ from pipeline.errors import ConfigError
 from pipeline.export import ExportOptions, export
 from pipeline.masking import MASK
 from pipeline.query import query
-from pipeline.records import Box, Frame, Node, Record, Sensitive
+from pipeline.records import Frame, Record
 from pipeline.redact import redact
+from pipeline.structs import Box, Node, Sensitive
 from pipeline.tasks import TaskSpec
 from tests.datasets import begin, judging, put, renamed, verdict
 from tests.records import look, node, read, record, step, task

@@ -29,7 +29,8 @@ from pipeline.errors import ConfigError, ModelError
 from pipeline.policies.canned import CannedPolicy
 from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.protocols import ActResult, Decision, Environment, Gate, Policy
-from pipeline.records import Candidate, EnvironmentInfo, ProbeRead, Record, Usage
+from pipeline.records import Candidate, ProbeRead, Record
+from pipeline.structs import EnvironmentInfo, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import ActionErrorCode, Claim, Termination
 from tests.episodes import FixedGate, fake_task, on_screen, play, with_faults

@@ -19,8 +19,9 @@ from pydantic import AwareDatetime, ValidationError
 from pydantic.fields import FieldInfo
 
 from pipeline.actions import Action, Model, Point, Scroll, Wait
-from pipeline.records import Candidate, Frame, Image, Prompt, RunRow, Step, Transition
+from pipeline.records import Candidate, Frame, Prompt, RunRow, Step, Transition
 from pipeline.schema import SCHEMA_VERSION, TABLES, VERSION_KEY, describe, of_table, schema_of, table_name, to_table
+from pipeline.structs import Image
 from tests.records import NOON, step
 
 GOLDEN = Path(__file__).parent / "golden" / "schema.txt"

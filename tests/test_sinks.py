@@ -22,10 +22,11 @@ from pipeline.errors import RunError, SinkError
 from pipeline.manifest import Assigned, PartName
 from pipeline.protocols import Sink
 from pipeline.query import VIEWS, connect, query, sound_parts
-from pipeline.records import Attempt, Event, Fault, Frame, Image, Prompt, Record, Trajectory
+from pipeline.records import Attempt, Event, Frame, Prompt, Record, Trajectory
 from pipeline.schema import SCHEMA_VERSION, TABLES, VERSION_KEY
 from pipeline.sinks import ATTEMPTS_PER_FLUSH, BYTES_PER_FLUSH, LOST, Batch, Committer, MemorySink, PartWriter
 from pipeline.storage import driver_lock
+from pipeline.structs import Fault, Image
 from tests.datasets import RUN, assigned, attempt, begin, collected, judging, put, verdict
 
 MEGABYTE = 1 << 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.config import BudgetConfig, FaultsConfig
-from pipeline.records import Fault, Usage
 from pipeline.stoprules import Meter
+from pipeline.structs import Fault, Usage
 
 BROKEN = Fault(boundary="setup", code="app_not_ready", message="no answer on /\nlast lines of the log")
 

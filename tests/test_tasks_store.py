@@ -9,7 +9,7 @@ import pytest
 
 from catalogs.store import capability, load_catalog
 from pipeline.errors import ConfigError
-from pipeline.records import Param
+from pipeline.structs import Param
 from pipeline.tasks import ProcedureStep, SetupOperation, TaskSpec, task_id_of
 from taskspecs.store import bind, load_tasks
 

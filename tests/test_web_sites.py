@@ -7,7 +7,7 @@ import pytest
 from pipeline.apps import Instance
 from pipeline.envs.web_sites import PageEval, Site, Sites, StaticSite
 from pipeline.errors import ConfigError, EnvError, ProbeError, SetupError
-from pipeline.records import Param
+from pipeline.structs import Param
 from pipeline.tasks import Check, SetupOperation, TaskSpec
 from tests.webworld import task_at
 

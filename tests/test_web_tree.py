@@ -8,7 +8,7 @@ import pytest_asyncio
 from pipeline.actions import Pixel
 from pipeline.envs.browser import Browser
 from pipeline.protocols import Observation
-from pipeline.records import TargetUnderPoint
+from pipeline.structs import TargetUnderPoint
 from tests.webserver import PAGES, page
 from tests.webworld import World, node, running_browser, running_world, spot
 

@@ -14,7 +14,8 @@ from pipeline.envs.web_actions import Hands
 from pipeline.envs.web_sites import StaticSite
 from pipeline.protocols import ActResult, Observation
 from pipeline.reaper import Scratch
-from pipeline.records import Event, Node
+from pipeline.records import Event
+from pipeline.structs import Node
 from pipeline.tasks import Start, TaskSpec
 from tests.webserver import WebServer, page
 

@@ -28,7 +28,8 @@ from pipeline.actions import (
     points_of,
 )
 from pipeline.protocols import Judged, JudgeView
-from pipeline.records import Node, Record, Vote
+from pipeline.records import Record, Vote
+from pipeline.structs import Node
 from pipeline.words import JudgeKind, Target
 from verifiers.ballot import PROGRAM
 from verifiers.ending import assess_end

@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from pipeline.actions import AcceptDialog, Click, DoubleClick, Hotkey, PressEnter, SelectOption, Type
-from pipeline.records import Box, Frame, Node, ObservationRow, Record, Step
+from pipeline.records import Frame, ObservationRow, Record, Step
+from pipeline.structs import Box, Node
 from verifiers.keypoints import Sought, same_value
 from verifiers.normalise import days_of, folded, numbers_of, stands_in
 from verifiers.wordlists import CONFIRMING, DESTRUCTIVE, GONE, NOT_FOUND, SENDS, SENDS_NOTHING

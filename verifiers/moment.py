@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 from pipeline.actions import Action, Pixel
 from pipeline.protocols import JudgeView
-from pipeline.records import Node, Record, TargetUnderPoint
+from pipeline.records import Record
+from pipeline.structs import Node, TargetUnderPoint
 from pipeline.words import ActionErrorCode, StepGrade
 from verifiers.evidence import CONTROLS, is_field, nodes_at
 

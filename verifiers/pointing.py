@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.records import Box, Node
+from pipeline.structs import Box, Node
 from verifiers.evidence import CONTROLS, is_field
 from verifiers.keypoints import keypoints_of, quoted_in
 from verifiers.moment import Assessment, Moment

@@ -40,7 +40,8 @@ from pipeline.envs.fake_app import APP_ID, HEIGHT, SEED, WIDTH, Todo, TodoApp, W
 from pipeline.envs.fake_picture import draw
 from pipeline.errors import ActionError, EnvError, SetupError
 from pipeline.protocols import ActResult, Observation
-from pipeline.records import EnvironmentInfo, Event, Frame, ProbeRead, TargetUnderPoint, Tree, tree_of
+from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
+from pipeline.structs import EnvironmentInfo, TargetUnderPoint
 from pipeline.tasks import RESERVED_PROBES, Check, SetupOperation, TaskSpec
 
 _ORIGIN = "http://localhost"

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline.records import Box, Event, Node
+from pipeline.records import Event
+from pipeline.structs import Box, Node
 
 WIDTH, HEIGHT = 640, 400
 APP_ID = "fake-todo"

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
-from pipeline.records import Box, Frame, Image, Node
+from pipeline.records import Frame
+from pipeline.structs import Box, Image, Node
 
 _PAPER, _INK, _LINK, _FACE, _EDGE, _FOCUS = "#ffffff", "#202020", "#1a4fb4", "#e8e8ee", "#8a8a94", "#d06000"
 

@@ -26,7 +26,8 @@ from pipeline.envs.web_watch import Watch
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
 from pipeline.protocols import ActResult, Observation
-from pipeline.records import Box, EnvironmentInfo, Event, Frame, Node, ProbeRead, TargetUnderPoint, Tree, tree_of
+from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
+from pipeline.structs import Box, EnvironmentInfo, Node, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
 

@@ -41,7 +41,7 @@ from pipeline.egress import REFUSED_HEADER
 from pipeline.envs.web_keys import key_names
 from pipeline.envs.web_tab import CALL_SECONDS, Tab
 from pipeline.errors import ActionError
-from pipeline.records import TargetUnderPoint
+from pipeline.structs import TargetUnderPoint
 
 NAVIGATION_SECONDS = 15.0
 

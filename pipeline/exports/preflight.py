@@ -16,7 +16,7 @@ from pipeline.errors import CaptureError
 from pipeline.exports.replies import read_reply
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.frames import frame_of
-from pipeline.records import Image
+from pipeline.structs import Image
 
 Reason = Literal[
     "no_steps",

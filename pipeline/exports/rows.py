@@ -11,7 +11,7 @@ from typing import Literal
 from pipeline.actions import Action, Model
 from pipeline.exports.mopd import MopdWeights
 from pipeline.exports.replies import Span
-from pipeline.records import Image
+from pipeline.structs import Image
 from pipeline.words import ActionErrorCode, Domain, Platform, StepGrade, StepStatus, TraceGrade
 
 Shape = Literal["kto", "mopd", "prm", "rl-step", "sft"]

@@ -17,7 +17,8 @@ from pipeline.exports.prompts import PICTURE, chat, said, step_prompt, system_te
 from pipeline.exports.replies import read_reply, reply_of, spans_of
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, Message, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.exports.source import UNGRADED, Graded, StepView
-from pipeline.records import Candidate, Image, Step
+from pipeline.records import Candidate, Step
+from pipeline.structs import Image
 from pipeline.words import StepGrade
 
 Explore = Literal["positive", "negative", "exclude"]

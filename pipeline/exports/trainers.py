@@ -22,7 +22,7 @@ from pipeline.exports.rows import (
     SpanRow,
     StepRow,
 )
-from pipeline.records import Image
+from pipeline.structs import Image
 from pipeline.words import StepGrade, TraceGrade
 
 Trainer = Literal["hf", "llama-factory", "ms-swift", "trl", "verl"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.actions import Pixel
-from pipeline.records import Box, Node
+from pipeline.structs import Box, Node
 from pipeline.tasks import ProcedureStep
 
 INTERACTIVE = frozenset(

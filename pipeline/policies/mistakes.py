@@ -29,7 +29,7 @@ from pipeline.policies.grounding import INTERACTIVE, shown
 from pipeline.policies.script import Move
 from pipeline.policies.wording import Aim, is_chinese, thought
 from pipeline.protocols import Observation
-from pipeline.records import Node
+from pipeline.structs import Node
 from pipeline.words import Mistake
 
 _WEIGHTS: dict[Mistake, int] = {"wrong_target": 3, "useless": 4, "wrong_value": 2, "premature": 1}

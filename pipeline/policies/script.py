@@ -29,7 +29,8 @@ from pipeline.errors import ConfigError, first_problem
 from pipeline.policies.grounding import captured, find, option_index, options_of, shown, way_to
 from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import Decision, Observation, Turn
-from pipeline.records import Box, Frame, Node, Param
+from pipeline.records import Frame
+from pipeline.structs import Box, Node, Param
 from pipeline.tasks import ProcedureStep
 from pipeline.words import Mistake
 from taskspecs.store import bind
