@@ -281,13 +281,18 @@ def test_query_cannot_see_the_programs_variables(tmp_path: Path) -> None:
     assert paths.num_rows == 1
 
 
-def test_statement_without_a_result_gives_an_empty_table(tmp_path: Path) -> None:
-    assert query("SET threads = 1", [collected(tmp_path, [])]).num_columns == 0
+def test_statement_without_a_result_gives_no_rows(tmp_path: Path) -> None:
+    assert query("SET threads = 1", [collected(tmp_path, [])]).num_rows == 0
+
+
+def test_result_without_rows_keeps_its_columns(tmp_path: Path) -> None:
+    assert query("SELECT 1 AS n WHERE false", [collected(tmp_path, [])]).column_names == ["n"]
 
 
 def test_tables_without_a_part_have_their_columns_all_the_same(tmp_path: Path) -> None:
     folder = collected(tmp_path, [])
     full = query("SELECT * FROM tasks LIMIT 0", [folder]).schema
+    assert "instruction" in full.names
     shutil.rmtree(tmp_path / "tasks")
 
     assert query("SELECT * FROM tasks", [folder]).schema == full
@@ -328,6 +333,32 @@ def test_grade_of_a_step_is_of_its_own_action_and_of_final_attempts(tmp_path: Pa
     found = rows_of("SELECT trajectory_id, step_index, grade FROM step_grades ORDER BY step_index", folder)
     assert [tuple(row.values()) for row in found] == [("t1", 0, "correct"), ("t1", 1, "explore")]
     assert grades(folder) == {"t1": "complete"}
+
+
+def test_grade_of_a_step_is_a_persons_else_the_newest_also_where_only_some_steps_were_judged_twice(
+    tmp_path: Path,
+) -> None:
+    passes = [judging("p1", 13), judging("p2", 14), judging("p3", 15)]
+    verdicts = [
+        verdict("t1-1", "wrong", pass_id="p1", step_index=0),
+        verdict("t1-1", "correct", pass_id="p2", step_index=1),
+        verdict("t1-1", "invalid", pass_id="p3", step_index=1),
+        verdict("t1-1", "explore", pass_id="p1", step_index=2, rule="human"),
+        verdict("t1-1", "wrong", pass_id="p2", step_index=2),
+        verdict("t2-1", "correct", pass_id="p1", step_index=0),
+        verdict("t2-1", "wrong", pass_id="p2", step_index=1),
+    ]
+
+    folder = collected(tmp_path, [attempt("t1"), attempt("t2")], [*passes, *verdicts])
+
+    found = rows_of("SELECT trajectory_id, step_index, grade FROM step_grades ORDER BY ALL", folder)
+    assert [tuple(row.values()) for row in found] == [
+        ("t1", 0, "wrong"),
+        ("t1", 1, "invalid"),
+        ("t1", 2, "explore"),
+        ("t2", 0, "correct"),
+        ("t2", 1, "wrong"),
+    ]
 
 
 CALIBRATION = Calibration(calibration_id="c", fpr=0.1, fnr=0.1, n=100)
