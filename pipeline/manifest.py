@@ -165,7 +165,8 @@ def read_run(address: Address) -> RunFile:
     try:
         return RunFile.model_validate_json(storage.read(RUN_FILE))
     except FileNotFoundError:
-        raise ConfigError(f"{storage.address} is not a dataset folder: it has no {RUN_FILE}") from None
+        missing = f"it has no {RUN_FILE} (`pathproof collect --out` begins one)"
+        raise ConfigError(f"{storage.address} is not a dataset folder: {missing}") from None
     except (OSError, ValidationError) as error:
         raise _damaged(storage, RUN_FILE, error) from error
 

@@ -106,7 +106,7 @@ def sound_parts(address: Address) -> list[PartRef]:
 def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
     with connect(parts) as connection:
         relation = connection.sql(sql)
-        return relation.to_arrow_table() if relation else pa.table({})
+        return pa.table({}) if relation is None else relation.to_arrow_table()
 
 
 def _unchanged(storage: Storage, parts: Sequence[PartRef]) -> list[PartRef]:

@@ -1,7 +1,12 @@
-"""Fixtures of the whole session: a private Ray, an object store, a collected dataset, made when first asked for."""
+"""What concerns the whole session: which slow tests belong to it, and fixtures made when first asked for.
+
+`--shard K/N` keeps every fast test, every slow one that is marked `core`, and the K-th of N shards of the other slow
+ones (K counts from 0 and is taken modulo N). Without it all tests run.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +17,30 @@ from tests.collected import collect
 from tests.objectstore import bucket, object_store, storage
 
 __all__ = ["bucket", "object_store", "ray_here", "storage"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shard", metavar="K/N", help="run only the K-th of N shards of the slow tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    shard = config.getoption("--shard")
+    if shard is None:
+        return
+    number, _, shards = str(shard).partition("/")
+    if not (number.isdecimal() and shards.isdecimal() and int(shards)):
+        raise pytest.UsageError(f"--shard: '{shard}' is not K/N, for example 2/5")
+    left_out = [item for item in items if _elsewhere(item, int(number) % int(shards), int(shards))]
+    config.hook.pytest_deselected(items=left_out)
+    others = set(left_out)
+    items[:] = [item for item in items if item not in others]
+
+
+def _elsewhere(item: pytest.Item, shard: int, shards: int) -> bool:
+    """Whether a test belongs to another shard. The name decides, so that a shard is the same on every machine."""
+    if item.get_closest_marker("slow") is None or item.get_closest_marker("core") is not None:
+        return False
+    return zlib.crc32(item.nodeid.encode()) % shards != shard
 
 
 @pytest.fixture(scope="session")

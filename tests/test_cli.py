@@ -223,7 +223,10 @@ def test_applications_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_ending_what_does_not_run_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    assert error_of(capsys, "apps", "down", "fava") == (1, "fava: 0 ended")
+    assert error_of(capsys, "apps", "down", "fava") == (
+        1,
+        "fava: no instance is running; start one with: pathproof apps up fava",
+    )
 
 
 def test_the_script_takes_the_same_arguments(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,7 +70,7 @@ def test_stored_dataset_is_read_as_records(stored: Path) -> None:
 
 @pytest.mark.parametrize("name", [*TABLES, *VIEWS])
 def test_stored_dataset_answers_every_table_and_view(stored: Path, name: str) -> None:
-    query(f"SELECT * FROM {name}", [stored])
+    assert query(f"SELECT * FROM {name}", [stored]).column_names
 
 
 def test_stored_dataset_is_graded_as_it_was(stored: Path) -> None:

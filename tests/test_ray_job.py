@@ -21,7 +21,7 @@ import pytest
 from pipeline.check import check
 from pipeline.repeat import repeating_rows
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.core, pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[1]
 TOKEN = "0123456789abcdef" * 4

@@ -27,7 +27,7 @@ from pipeline.tasks import TaskSpec, identified
 from tests.episodes import fake_task, with_faults
 from tests.runs import InterruptingBoard, busy_workers, fake_config, fingerprint, one, rows, soon, tasks_file
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.core, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def run_of(folder: Path, config: RunConfig) -> Outcome:

@@ -19,7 +19,7 @@ from pipeline.progress import Board
 from pipeline.run import collect
 from tests.runs import busy_workers, one, rows, soon
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.core, pytest.mark.slow, pytest.mark.timeout(420)]
 
 TASKS = 6
 

@@ -70,9 +70,15 @@ def files_no_larger_than(size: int) -> Iterator[None]:
 
 
 def test_both_sinks_are_sinks(tmp_path: Path) -> None:
-    sinks: list[Sink] = [MemorySink(), writer_in(tmp_path)]
+    memory, writer = MemorySink(), writer_in(tmp_path)
+    sinks: list[Sink] = [memory, writer]
+
     for sink in sinks:
         sink.write(attempt("t1"))
+
+    batch = writer.flush()
+    assert batch is not None
+    assert batch.attempts == [record.attempt.attempt_id for record in memory.records]
 
 
 def test_memory_sink_keeps_records_in_order() -> None:

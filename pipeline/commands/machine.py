@@ -54,5 +54,6 @@ def doctor() -> int:
 
 
 def _told(app_id: str, count: int, done: str) -> int:
-    typer.echo(f"{app_id}: {count} {done}", err=True)
+    none = "no instance is running; start one with: pathproof apps up " + app_id
+    typer.echo(f"{app_id}: {f'{count} {done}' if count else none}", err=True)
     return 0 if count else 1
