@@ -3,7 +3,7 @@
 #   make setup                 environment, Chromium, applications
 #   make collect ARGS="..."    set up, then the main job (ARGS: --config, --out, key=value)
 #   make test                  set up, then every check
-#   make full                  every check, then the benchmarks
+#   make full                  every check, then the benchmarks into docs/figures.json
 #   make clean                 remove the environment and the tools' caches
 
 SHELL := /bin/bash
@@ -36,7 +36,7 @@ test: lint
 	$(BIN)/pytest $(ARGS)
 
 full: test
-	@for file in bench/[a-z]*.py; do echo "$$file"; $(BIN)/python "$$file" || exit 1; done
+	@$(BIN)/python -m bench
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
