@@ -8,14 +8,14 @@ nothing; the rollout drives it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field
 
 from pipeline.actions import Answer, CallUser, Finished, Model, Terminal
 from pipeline.identity import attempt_id_of, trajectory_id_of
-from pipeline.protocols import Decision, Observation, Turn
+from pipeline.protocols import Consulted, Decision, Move, Observation, Turn
 from pipeline.records import (
     Attempt,
     Candidate,
@@ -28,6 +28,7 @@ from pipeline.records import (
     Trajectory,
     Tree,
     now,
+    usage_of,
 )
 from pipeline.structs import EnvironmentInfo, Fault, Usage
 from pipeline.tasks import TaskSpec
@@ -118,7 +119,7 @@ class Episode:
         self.feedback: str | None = None
         self._policy_id = policy_id
         self._policy = policy
-        self._candidates: list[Candidate] = []
+        self._consulted = Consulted([], [], [], [])
         self._frames: dict[str, Frame] = {}
         self._trees: dict[str, Tree] = {}
         self._last: Observation | None = None
@@ -162,25 +163,53 @@ class Episode:
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """Open a step: until it is amended, nobody knows whether its action took place."""
+        self._open(f"{self.plan.attempt_id}/{len(self.steps)}", 0, decision, seconds)
+
+    def follows(self, decision: Decision, move: Move) -> None:
+        """Open the next step of the same reply; what it cost stands with the first."""
+        before = self.steps[-1]
+        update = {"action": move.action, "device_points": move.device_points, "flags": move.flags, "usage": Usage()}
+        self._open(before.reply_id, before.substep + 1, decision.model_copy(update=update), 0.0)
+
+    def left_out(self, reply: str, moves: Sequence[Move]) -> None:
+        """The rest of a reply is not carried out, because the newest step ended it."""
+        index, rows = len(self.steps) - 1, self._consulted.candidates
+        first = sum(row.step_index == index for row in rows)
+        rows.extend(
+            Candidate(
+                attempt_id=self.plan.attempt_id,
+                step_index=index,
+                candidate_index=first + number,
+                action=move.action,
+                reply=reply,
+                reason="sequence_stopped",
+            )
+            for number, move in enumerate(moves)
+        )
+
+    def consulted(self, rows: Consulted) -> None:
+        """Keep what models were asked for the step that opens next, and what they said."""
+        at = {"attempt_id": self.plan.attempt_id, "step_index": len(self.steps)}
+        self._consulted.calls.extend(row.model_copy(update={"attempt_id": self.plan.attempt_id}) for row in rows.calls)
+        self._consulted.candidates.extend(row.model_copy(update=at) for row in rows.candidates)
+        self._consulted.votes.extend(row.model_copy(update=at) for row in rows.votes)
+        self._consulted.verdicts.extend(row.model_copy(update=at) for row in rows.verdicts)
+
+    def _open(self, reply_id: str, substep: int, decision: Decision, seconds: float) -> None:
         points = [*decision.device_points, None, None]
-        index = len(self.steps)
         self.steps.append(
             Step(
                 attempt_id=self.plan.attempt_id,
-                step_index=index,
-                reply_id=f"{self.plan.attempt_id}/{index}",
+                step_index=len(self.steps),
+                reply_id=reply_id,
+                substep=substep,
                 device_point=points[0],
                 device_point_end=points[1],
                 status="unknown",
                 seconds_decide=seconds,
                 seconds_act=0.0,
-                **decision.model_dump(exclude={"device_points", "rejected", "infeasible"}),
+                **decision.model_dump(exclude={"device_points", "then", "infeasible"}),
             )
-        )
-        update = {"attempt_id": self.plan.attempt_id, "step_index": index}
-        self._candidates.extend(
-            candidate.model_copy(update={**update, "candidate_index": number})
-            for number, candidate in enumerate(decision.rejected)
         )
 
     def amend(self, **update: Any) -> None:
@@ -215,11 +244,14 @@ class Episode:
             trajectory=self._trajectory(ending),
             observations=self.observations,
             steps=self.steps,
-            candidates=self._candidates,
+            candidates=self._consulted.candidates,
             frames=self._frames,
             trees=self._trees,
             probe_reads=self.probe_reads,
             events=self.events,
+            model_calls=self._consulted.calls,
+            votes=self._consulted.votes,
+            verdicts=self._consulted.verdicts,
         )
 
     def _attempt(self, ending: Ending) -> Attempt:
@@ -266,5 +298,5 @@ class Episode:
             step_count=len(self.steps),
             contains_secret=any("contains_secret" in row.flags for row in self.observations),
             seconds=round(time.monotonic() - self._clock, 3),
-            usage=sum((step.usage for step in self.steps), Usage()),
+            usage=sum((usage_of(call) for call in self._consulted.calls), Usage()),
         )

@@ -12,7 +12,20 @@ from typing import NamedTuple, Protocol
 from pydantic import Field
 
 from pipeline.actions import Action, Model, Pixel
-from pipeline.records import Candidate, CheckResult, Event, Frame, Keypoint, ProbeRead, Record, Step, Tree, Vote
+from pipeline.records import (
+    Candidate,
+    CheckResult,
+    Event,
+    Frame,
+    Keypoint,
+    ModelCall,
+    ProbeRead,
+    Record,
+    Step,
+    Tree,
+    Verdict,
+    Vote,
+)
 from pipeline.structs import EnvironmentInfo, GateDecision, TargetUnderPoint, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import (
@@ -39,11 +52,22 @@ class Observation(Model):
     seconds: float
 
 
+class Move(Model):
+    """An action, and the pixels of the observed picture at which it is carried out: none, one, or start and end.
+
+    The pixels are computed directly from the model's own numbers; `action.point` is the canonical form of the same.
+    """
+
+    action: Action
+    device_points: list[Pixel] = Field(default_factory=list)
+    flags: list[str] = Field(default_factory=list)
+
+
 class Decision(Model):
     """What a policy wants done. `action` is null when the reply could not be read (`action_error` says why).
 
-    `device_points` are the pixels of the observed picture at which the action is carried out: none, one, or start and
-    end; computed directly from the model's own numbers, while `action.point` is the canonical form of the same.
+    `device_points` and `flags` are those of a `Move`; `then` are further moves of the same reply, carried out one after
+    another as long as each succeeds.
     """
 
     thought: str
@@ -57,7 +81,7 @@ class Decision(Model):
     device_points: list[Pixel] = Field(default_factory=list)
     flags: list[str] = Field(default_factory=list)
     injected: Mistake | None = None
-    rejected: list[Candidate] = Field(default_factory=list)
+    then: list[Move] = Field(default_factory=list)
     usage: Usage = Usage()
     infeasible: bool = False
     """The dialect's own refusal: the agent says the task cannot be done."""
@@ -119,6 +143,18 @@ class Turn(NamedTuple):
     feedback: str | None
 
 
+class Consulted(NamedTuple):
+    """What a policy asked of models while it decided, and the proposals that were replaced, in order.
+
+    `attempt_id` and `step_index` of the rows are filled in by the rollout.
+    """
+
+    calls: list[ModelCall]
+    candidates: list[Candidate]
+    votes: list[Vote]
+    verdicts: list[Verdict]
+
+
 class Policy(Protocol):
     """Chooses the next action; one instance per episode."""
 
@@ -128,6 +164,10 @@ class Policy(Protocol):
     async def decide(self, turn: Turn) -> Decision:
         """The next action; raises ModelError when its endpoint fails."""
         ...
+
+    def drain_consulted(self) -> Consulted:
+        """What was asked since the last call, also by a decision that failed; nothing where no model is asked."""
+        return Consulted([], [], [], [])
 
 
 class Gate(Protocol):

@@ -224,22 +224,18 @@ class ModelCall(Model):
     retries: int
 
 
-class Record(Model):
-    """Everything one attempt left behind; what verifiers judge. Not a table itself."""
-
-    attempt: Attempt
-    trajectory: Trajectory
-    observations: list[ObservationRow]
-    steps: list[Step]
-    candidates: list[Candidate] = Field(default_factory=list)
-    frames: dict[str, Frame] = Field(default_factory=dict)
-    trees: dict[str, Tree] = Field(default_factory=dict)
-    probe_reads: list[ProbeRead] = Field(default_factory=list)
-    events: list[Event] = Field(default_factory=list)
-    model_calls: list[ModelCall] = Field(default_factory=list)
-
-
 # --- rows of a verification pass ---------------------------------------------------------------------------------
+
+
+def usage_of(call: ModelCall) -> Usage:
+    """What one call consumed."""
+    return Usage(
+        calls=1,
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        images=call.images,
+        cost_usd=call.cost_usd,
+    )
 
 
 class Keypoint(Model):
@@ -374,6 +370,27 @@ class Rejection(Model):
     detail: str
     duplicate_of: str | None
     origin: str
+
+
+# --- an attempt as a whole ----------------------------------------------------------------------------------------
+
+
+class Record(Model):
+    """Everything one attempt left behind; what verifiers judge. Not a table itself."""
+
+    attempt: Attempt
+    trajectory: Trajectory
+    observations: list[ObservationRow]
+    steps: list[Step]
+    candidates: list[Candidate] = Field(default_factory=list)
+    frames: dict[str, Frame] = Field(default_factory=dict)
+    trees: dict[str, Tree] = Field(default_factory=dict)
+    probe_reads: list[ProbeRead] = Field(default_factory=list)
+    events: list[Event] = Field(default_factory=list)
+    model_calls: list[ModelCall] = Field(default_factory=list)
+    votes: list[Vote] = Field(default_factory=list)
+    """Votes before execution, and the verdicts they came to (pass kind `online`)."""
+    verdicts: list[Verdict] = Field(default_factory=list)
 
 
 def tree_of(nodes: Iterable[Node]) -> Tree:

@@ -71,12 +71,11 @@ async def _live(cast: _Cast, episode: Episode) -> None:
 async def _play(cast: _Cast, episode: Episode) -> None:
     """Turn after turn until the agent, a rule or the clock ends it."""
     seconds = min(cast.task.max_seconds, cast.plan.max_seconds or cast.task.max_seconds)
-    max_steps = min(cast.task.max_steps, cast.plan.max_steps or cast.task.max_steps)
     try:
         async with asyncio.timeout(seconds):
             while episode.ending is None:
                 await _turn(cast, episode)
-                stop = must_end(episode, max_steps)
+                stop = must_end(episode, _max_steps(cast))
                 if stop is not None:
                     episode.end(stop)
     except TimeoutError:
@@ -85,14 +84,40 @@ async def _play(cast: _Cast, episode: Episode) -> None:
         await _look(cast, episode)
 
 
+def _max_steps(cast: _Cast) -> int:
+    return min(cast.task.max_steps, cast.plan.max_steps or cast.task.max_steps)
+
+
 async def _turn(cast: _Cast, episode: Episode) -> None:
+    """One reply of the policy, and all the steps it asks for."""
     started = time.monotonic()
-    async with _bounded(cast.plan.limits.decide_seconds, ModelError, "decide"):
-        decision = await cast.policy.decide(episode.turn)
+    try:
+        async with _bounded(cast.plan.limits.decide_seconds, ModelError, "decide"):
+            decision = await cast.policy.decide(episode.turn)
+    finally:
+        episode.consulted(cast.policy.drain_consulted())
     episode.decided(decision, _since(started))
+    await _step(cast, episode, decision)
+    for number, move in enumerate(decision.then):
+        if not await _goes_on(cast, episode):
+            episode.left_out(decision.reply, decision.then[number:])
+            return
+        episode.follows(decision, move)
+        await _step(cast, episode, decision.model_copy(update=dict(move)))
+
+
+async def _goes_on(cast: _Cast, episode: Episode) -> bool:
+    """Whether the next move of the same reply may follow."""
+    if episode.ending is None and episode.steps[-1].status == "ok":
+        episode.ending = must_end(episode, _max_steps(cast))
+    return episode.ending is None and episode.steps[-1].status == "ok"
+
+
+async def _step(cast: _Cast, episode: Episode, decision: Decision) -> None:
+    """Carry out the move of a step that has been opened, and look at the result."""
     episode.feedback = None
     action = decision.action
-    if action is None:
+    if action is None or decision.action_error is not None:
         _refuse(episode, ActionError(decision.action_error or "no_action", decision.error_detail or "no action"))
     elif isinstance(action, Terminal):
         episode.amend(status="ok")

@@ -77,7 +77,8 @@ class PartWriter:
         self._keep([record.attempt, *([record.trajectory] if record.attempt.final else [])])
         for rows in (record.observations, record.steps, record.candidates, record.probe_reads, record.events):
             self._keep(rows)
-        self._keep(record.model_calls)
+        for judged in (record.model_calls, record.votes, record.verdicts):
+            self._keep(judged)
         self._keep(record.frames.values())
         self._keep(record.trees.values())
         self._attempts.append(record.attempt.attempt_id)

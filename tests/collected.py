@@ -21,7 +21,7 @@ from pipeline.envs.fake import FakeEnvironment
 from pipeline.episode import AttemptPlan, plan_attempt
 from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
-from pipeline.protocols import Decision, Policy, Turn
+from pipeline.protocols import Consulted, Decision, Policy, Turn
 from pipeline.provenance import opening_rows, pass_row
 from pipeline.records import Candidate, ModelCall, Record, Vote, now
 from pipeline.rollout import rollout
@@ -44,11 +44,12 @@ class Plan(NamedTuple):
     config: RunConfig
 
 
-class SecondThoughts:
+class SecondThoughts(Policy):
     """A policy whose first click is rejected in favour of the oracle's: the rejected one is kept as a candidate."""
 
     def __init__(self, inner: Policy) -> None:
         self.policy_id, self.name, self._inner = inner.policy_id, inner.name, inner
+        self._rejected: list[Candidate] = []
 
     async def decide(self, turn: Turn) -> Decision:
         """The inner decision, beside a click at the picture's corner that was rejected."""
@@ -58,7 +59,7 @@ class SecondThoughts:
         frame = turn.observation.frame
         point = canonical_point(Pixel(x=2, y=2), frame.width, frame.height)
         kinds = ({"type": "Click", "point": point}, {"type": "Wait"})
-        rejected = [
+        self._rejected = [
             Candidate.model_validate(
                 {
                     "attempt_id": "",
@@ -70,7 +71,12 @@ class SecondThoughts:
                 }
             )
         ]
-        return decision.model_copy(update={"rejected": rejected})
+        return decision
+
+    def drain_consulted(self) -> Consulted:
+        """The rejected click."""
+        rejected, self._rejected = self._rejected, []
+        return Consulted([], rejected, [], [])
 
 
 def config(*changes: str) -> RunConfig:

@@ -26,14 +26,15 @@ from pipeline.actions import (
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.episode import Limits
 from pipeline.errors import ConfigError, ModelError
-from pipeline.policies.canned import CannedPolicy
+from pipeline.policies.canned import CannedPolicy, Given
 from pipeline.policies.scripted import ScriptedPolicy
-from pipeline.protocols import ActResult, Decision, Environment, Gate, Policy
-from pipeline.records import Candidate, ProbeRead, Record
+from pipeline.protocols import ActResult, Consulted, Decision, Environment, Gate, Move, Policy
+from pipeline.records import Candidate, ModelCall, ProbeRead, Record
 from pipeline.structs import EnvironmentInfo, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import ActionErrorCode, Claim, Termination
 from tests.episodes import FixedGate, fake_task, on_screen, play, with_faults
+from tests.votes import vote
 
 MIDDLE = Point(x=500, y=500)
 
@@ -135,20 +136,113 @@ async def test_feedback_reaches_the_next_turn_only() -> None:
     assert [turn.feedback for turn in policy.turns] == [None, "http://localhost/", None]
 
 
-async def test_usage_is_summed() -> None:
-    costly = Decision(thought="", action=Wait(), reply="", usage=Usage(calls=1, prompt_tokens=10, cost_usd=0.5))
-    record = await play([costly, costly, Finished()])
-    assert record.trajectory.usage == Usage(calls=2, prompt_tokens=20, cost_usd=1.0)
+def call(**changes: Any) -> ModelCall:
+    row = ModelCall(
+        call_id="c",
+        attempt_id=None,
+        pass_id=None,
+        stage="act",
+        endpoint="http://127.0.0.1/v1",
+        model="m",
+        status="answered",
+        prompt_tokens=10,
+        completion_tokens=1,
+        images=1,
+        cost_usd=0.5,
+        seconds=0.1,
+        retries=0,
+    )
+    return row.model_copy(update=changes)
 
 
-async def test_rejected_proposals_become_candidates() -> None:
+class Consulting(CannedPolicy):
+    """Has the same rows to tell after every decision, also one that failed."""
+
+    def __init__(self, given: Sequence[Given], told: Consulted) -> None:
+        super().__init__(given)
+        self._told = told
+
+    def drain_consulted(self) -> Consulted:
+        return self._told
+
+
+async def test_usage_is_summed_over_all_calls() -> None:
+    record = await play(Consulting([Wait(), Wait(), Finished()], Consulted([call()], [], [], [])))
+    assert {row.attempt_id for row in record.model_calls} == {record.attempt.attempt_id}
+    assert record.trajectory.usage == Usage(calls=3, prompt_tokens=30, completion_tokens=3, images=3, cost_usd=1.5)
+
+
+async def test_calls_of_a_decision_that_failed_are_kept() -> None:
+    record = await play(Consulting([ModelError("timeout", "silent")], Consulted([call(status="timeout")], [], [], [])))
+    assert record.trajectory.termination == "fault"
+    assert [row.status for row in record.model_calls] == ["timeout"]
+
+
+async def test_what_was_consulted_belongs_to_the_step_it_came_before() -> None:
     other = Candidate(
         attempt_id="", step_index=0, candidate_index=0, action=Wait(), reply="w", reason="blocked_by_judge"
     )
-    decision = Decision(thought="", action=Wait(), reply="", rejected=[other, other])
-    record = await play([Wait(), decision, Finished()])
-    assert [(row.step_index, row.candidate_index) for row in record.candidates] == [(1, 0), (1, 1)]
-    assert {row.attempt_id for row in record.candidates} == {record.attempt.attempt_id}
+    one = vote("wrong", step=0).model_copy(update={"attempt_id": "", "candidate_index": 0})
+    told = Consulted([], [other, other.model_copy(update={"candidate_index": 1})], [one], [])
+    record = await play(Consulting([Wait(), Finished()], told))
+    places = [(row.step_index, row.candidate_index) for row in record.candidates]
+    assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [(row.attempt_id, row.step_index) for row in record.votes] == [
+        (record.attempt.attempt_id, i) for i in (0, 1)
+    ]
+
+
+async def test_a_decision_refused_before_execution_is_not_carried_out() -> None:
+    environment = Watched()
+    refused = Decision(thought="", action=Wait(), reply="w", action_error="blocked_by_judge", error_detail="wrong")
+    policy = CannedPolicy([refused, Finished()])
+    record = await play(policy, environment=environment)
+    step = record.steps[0]
+    assert (step.action, step.status, step.action_error) == (Wait(), "failed", "blocked_by_judge")
+    assert environment.acted == []
+    assert policy.turns[1].feedback == "wrong"
+
+
+# --- several moves in one reply -----------------------------------------------------------------------------------
+
+
+def moves(*actions: Action) -> Decision:
+    first, *rest = actions
+    then = [Move(action=action) for action in rest]
+    return Decision(thought="all at once", action=first, reply="r", then=then, usage=Usage(calls=1))
+
+
+async def test_moves_of_one_reply_become_consecutive_steps() -> None:
+    record = await play([moves(Wait(), GetUrl(), Type(content="x")), Finished()])
+    assert [(step.substep, step.action.type if step.action else None) for step in record.steps] == [
+        (0, "Wait"),
+        (1, "GetUrl"),
+        (2, "Type"),
+        (0, "Finished"),
+    ]
+    assert len({step.reply_id for step in record.steps[:3]}) == 1
+    assert [step.usage.calls for step in record.steps[:3]] == [1, 0, 0]
+    assert len(record.observations) == 5
+
+
+async def test_after_a_failed_move_the_rest_are_candidates() -> None:
+    record = await play([moves(Wait(), LaunchApp(app="x"), GetUrl(), Wait()), Finished()])
+    assert [step.status for step in record.steps] == ["ok", "failed", "ok"]
+    left = [(row.step_index, row.candidate_index, row.action, row.reason) for row in record.candidates]
+    assert left == [(1, 0, GetUrl(), "sequence_stopped"), (1, 1, Wait(), "sequence_stopped")]
+
+
+async def test_the_step_limit_stops_a_reply_in_its_middle() -> None:
+    record = await play([moves(Wait(), GetUrl(), Wait())], max_steps=2)
+    assert ending(record) == ("step_limit", "max_steps")
+    assert [step.substep for step in record.steps] == [0, 1]
+    assert [row.reason for row in record.candidates] == ["sequence_stopped"]
+
+
+async def test_a_reply_may_end_the_episode_in_its_last_move() -> None:
+    record = await play([moves(Wait(), Finished(content="done"))])
+    assert ending(record)[0] == "finished"
+    assert record.trajectory.answer == "done"
 
 
 async def test_events_are_dated_by_their_step() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pipeline.actions import Action
 from pipeline.errors import ModelError
 from pipeline.policies.script import decision_of
-from pipeline.protocols import Decision, Turn
+from pipeline.protocols import Decision, Policy, Turn
 
 Given = Action | Decision | ModelError
 
 
-class CannedPolicy:
+class CannedPolicy(Policy):
     """Gives what it was given, in order, the last one for ever; an error is raised. Remembers the turns it saw."""
 
     name = "canned"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pipeline.actions import Finished
 from pipeline.policies.script import decision_of
 from pipeline.policies.wording import thought
-from pipeline.protocols import Decision, Turn
+from pipeline.protocols import Decision, Policy, Turn
 from pipeline.tasks import TaskSpec
 
 
-class NoopPolicy:
+class NoopPolicy(Policy):
     """Declares the task done at once."""
 
     name = "noop"

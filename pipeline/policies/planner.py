@@ -14,12 +14,12 @@ from pipeline.policies.grounding import promising
 from pipeline.policies.mistakes import Slip, slip
 from pipeline.policies.script import Missing, Move, Planned, Script, decision_of
 from pipeline.policies.wording import is_chinese, thought
-from pipeline.protocols import Decision, Observation, Turn
+from pipeline.protocols import Decision, Observation, Policy, Turn
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec
 from taskspecs.store import bind
 
 
-class PlannerPolicy:
+class PlannerPolicy(Policy):
     """Follows procedures, re-grounded on each screen; goes back after a wrong click it notices."""
 
     name = "planner"

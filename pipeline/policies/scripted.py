@@ -5,11 +5,11 @@ from __future__ import annotations
 from pipeline.actions import CallUser
 from pipeline.policies.script import Missing, Planned, Script, decision_of
 from pipeline.policies.wording import thought
-from pipeline.protocols import Decision, Turn
+from pipeline.protocols import Decision, Policy, Turn
 from pipeline.tasks import TaskSpec
 
 
-class ScriptedPolicy:
+class ScriptedPolicy(Policy):
     """Follows the oracle step by step; asks the user when the screen does not have what the oracle names."""
 
     name = "scripted"
