@@ -1,0 +1,17 @@
+"""The hard limits of a run against what it has consumed. Pure arithmetic, one wording for whoever counts."""
+
+from __future__ import annotations
+
+from pipeline.config import BudgetConfig
+from pipeline.structs import Usage
+
+
+def exhausted(budget: BudgetConfig, usage: Usage, seconds: float) -> str | None:
+    """Which limit is used up, named by its key; null while all hold."""
+    if budget.seconds is not None and seconds >= budget.seconds:
+        return f"budget.seconds: {budget.seconds:g} s are used up"
+    if budget.usd is not None and usage.cost_usd >= budget.usd:
+        return f"budget.usd: {usage.cost_usd:.2f} of {budget.usd:.2f} dollars are used up"
+    if budget.calls is not None and usage.calls >= budget.calls:
+        return f"budget.calls: {usage.calls} of {budget.calls} model calls are used up"
+    return None
