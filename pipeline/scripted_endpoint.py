@@ -59,7 +59,7 @@ class ScriptedReply(Model):
     code: str | None = None
     retry_after_seconds: float | None = Field(default=None, ge=0)
     retry_after_form: Literal["seconds", "date", "milliseconds"] = "seconds"
-    fault: Literal["drop", "silence"] | None = None
+    fault: Literal["drop", "garbage", "silence"] | None = None
 
 
 class ServedModel(Model):
@@ -82,7 +82,7 @@ class Script(Model):
 def load_script(path: Path) -> Script:
     """The script in a YAML or JSON file; raises ConfigError."""
     try:
-        return Script.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+        return Script.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except ValidationError as error:
         raise ConfigError(f"--script: {path}: {first_problem(error)}") from error
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
@@ -168,6 +168,8 @@ class ScriptedEndpoint:
         await asyncio.sleep(reply.delay_seconds)
         if reply.fault == "silence":
             await self._ending.wait()
+        if reply.fault == "garbage":
+            return web.Response(text="<html>a page in place of an answer</html>", content_type="text/html")
         if reply.status >= 400:
             return _error(reply)
         answer = web.json_response(_completion(reply))

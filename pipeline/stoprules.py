@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from pipeline.budget import exhausted
 from pipeline.config import BudgetConfig, FaultsConfig
 from pipeline.structs import Fault, Usage
 
@@ -35,7 +36,11 @@ class Meter:
         """What is left of `budget.seconds`; null without a limit."""
         if self._budget.seconds is None:
             return None
-        return max(0.0, self._budget.seconds - (time.monotonic() - self._started))
+        return max(0.0, self._budget.seconds - self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
 
     def count(self, app_id: str, fault: Fault | None, usage: Usage) -> None:
         """One attempt has ended."""
@@ -51,13 +56,7 @@ class Meter:
 
     def stop_reason(self) -> str | None:
         """Why the run must stop now; null when it need not."""
-        if self.seconds_left == 0.0:
-            return f"budget.seconds: {self._budget.seconds:g} s are used up"
-        if self._budget.usd is not None and self._usage.cost_usd >= self._budget.usd:
-            return f"budget.usd: {self._usage.cost_usd:.2f} of {self._budget.usd:.2f} dollars are used up"
-        if self._budget.calls is not None and self._usage.calls >= self._budget.calls:
-            return f"budget.calls: {self._usage.calls} of {self._budget.calls} model calls are used up"
-        return self._too_many_faults()
+        return exhausted(self._budget, self._usage, self._seconds) or self._too_many_faults()
 
     def _too_many_faults(self) -> str | None:
         """Rates are averaged over applications, so that one broken application does not stop the others."""

@@ -95,6 +95,15 @@ class Client:
 
     async def model_entries(self) -> list[object] | None:
         """What the endpoint lists as its models; null when it has no such list. Raises ModelError and RunError."""
+        try:
+            async for attempt in retrying(self._rules):
+                with attempt:
+                    return await self._entries(attempt.retry_state.attempt_number)
+        except TransientError as error:
+            raise ModelError(error.code, error.message) from None
+        raise AssertionError("the policy ends with a list or an error")
+
+    async def _entries(self, number: int) -> list[object] | None:
         key = self.endpoint.key()
         try:
             async with asyncio.timeout(self.endpoint.request_seconds):
@@ -102,7 +111,8 @@ class Client:
         except openai.NotFoundError:
             return None
         except (openai.OpenAIError, TimeoutError, ValueError) as error:
-            raise _final(failure_of(error, self.endpoint, key)) from None
+            failure = self._with_wait(failure_of(error, self.endpoint, key), number)
+            raise self._error(failure, 0.0) from None
         entries = body.get("data") if isinstance(body, dict) else None
         return entries if isinstance(entries, list) else None
 
@@ -144,7 +154,7 @@ class Client:
                 spent = Spent(calls=1, cost_usd=answer.usage.cost_usd)
                 return answer
             call.status = answer.code
-            error = self._error(answer, call)
+            error = self._error(answer, call.seconds)
             again = isinstance(error, TransientError) and call.sent < self._rules.tries
             spent = Spent(calls=0 if again else 1, pause_seconds=answer.wait_seconds or 0.0 if answer.paused else 0.0)
             raise error
@@ -168,15 +178,21 @@ class Client:
             failure = failure_of(error, endpoint, key)
         if failure.kind == "filtered":
             return filtered_reply(call.call_id, endpoint, call.images)
-        own_wait = self._rules.own_wait(call.sent, self._chance)
+        return self._with_wait(failure, call.sent)
+
+    def _with_wait(self, failure: Failure, number: int) -> Failure:
+        """The failure with the policy's own wait where the endpoint named none."""
+        own_wait = self._rules.own_wait(number, self._chance)
         return failure if failure.wait_seconds is not None else failure._replace(wait_seconds=own_wait)
 
-    def _error(self, failure: Failure, call: _Call) -> PathproofError:
+    def _error(self, failure: Failure, spent_seconds: float) -> PathproofError:
         """What to raise; a wait that the call's time does not allow is not begun."""
         wait = failure.wait_seconds or 0.0
+        if failure.kind == "run":
+            return RunError(failure.message)
         if failure.kind != "passing":
-            return _final(failure)
-        if call.seconds + wait > self.endpoint.total_seconds:
+            return ModelError(failure.code, failure.message)
+        if spent_seconds + wait > self.endpoint.total_seconds:
             return ModelError(
                 failure.code, f"{failure.message} (asks to wait {wait:g} s, longer than the call may last)"
             )
@@ -239,8 +255,3 @@ def _recorded(call: _Call, endpoint: Endpoint, ledger: MutableSequence[ModelCall
 def _headers(key: str) -> dict[str, str]:
     """The key goes with each request, so that no object keeps it."""
     return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-
-
-def _final(failure: Failure) -> PathproofError:
-    """The error of a failure that is not tried again."""
-    return RunError(failure.message) if failure.kind == "run" else ModelError(failure.code, failure.message)

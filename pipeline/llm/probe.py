@@ -40,10 +40,16 @@ class _Ready(BaseModel):
     ready: bool
 
 
-async def probe(endpoint: Endpoint, limiter: Limiter, ledger: MutableSequence[ModelCall], images: int = 2) -> Abilities:
+async def probe(
+    endpoint: Endpoint,
+    limiter: Limiter,
+    ledger: MutableSequence[ModelCall],
+    images: int = 2,
+    rules: RetryRules | None = None,
+) -> Abilities:
     """What the endpoint does, pictures counted up to `images`; raises RunError when it does not work at all."""
     enforcing = Abilities(models=(), images=0, schema=True, context=None)
-    async with Client(endpoint, limiter, abilities=enforcing, rules=_RULES) as client:
+    async with Client(endpoint, limiter, abilities=enforcing, rules=rules or _RULES) as client:
         try:
             entries = await client.model_entries()
             models = _names(entries or [])
