@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
@@ -213,7 +213,7 @@ class Grammar:
 
     def _arguments(self, verb: Verb, move: Move, picture: Picture) -> dict[str, object]:
         """The arguments that make this verb say the move; raises ActionError when none do."""
-        values = dict(move.action)
+        values: dict[str, Any] = dict(iter(move.action))  # not of the action itself: a hotkey has `keys`
         if verb.refuses and not verb.slots and values.get("content") != INFEASIBLE:
             raise ActionError("unknown_action", f"{verb.name} says nothing but that the task cannot be done")
         points = list(move.points)
