@@ -52,6 +52,14 @@ def test_a_dialect_declares_its_space(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_picture_costs_a_token_for_each_patch_and_two_marks(name: str) -> None:
+    patch = 32 if name.startswith(("ui-venus", "qwen3", "mai")) else 28
+    dialect = load_dialect(name)
+    assert dialect.picture_tokens(Picture(10 * patch, 3 * patch)) == 32
+    assert dialect.picture_tokens(Picture(10 * patch + 1, 3 * patch)) == 35
+
+
+@pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 @MANY
 def test_what_is_rendered_is_read_back(name: str, data: st.DataObject) -> None:

@@ -81,6 +81,10 @@ class Dialect(Protocol):
         """The size a stored picture has to have when it is sent to the model."""
         ...
 
+    def picture_tokens(self, picture: Picture) -> int:
+        """How many tokens of its context the model spends on a picture sent in this size, by its family's rule."""
+        ...
+
     def read(self, said: Said, picture: Picture) -> Reading:
         """The moves of a reply to a stored picture; raises ActionError, and nothing else, for what is not one."""
         ...

@@ -22,6 +22,7 @@ from pipeline.errors import ActionError, ConfigError, first_problem
 from pipeline.words import Platform
 
 MOST_ACTIONS = 32
+_PICTURE_MARKS = 2
 _ENTER = Hotkey(keys=["Enter"])
 _BARE = re.compile(r"""["']?‹([^›]+)›["']?""")
 _STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
@@ -90,11 +91,15 @@ class Grammar:
         form: Form,
         verbs: Sequence[Verb],
         unsayable: Mapping[str, str] | None = None,
+        *,
+        patch: int = 28,
     ) -> None:
+        """`patch` is the side, in pixels, of what one token of a picture covers: 28 in older families, 32 in newer."""
         self.name = name
         self.platforms = platforms
         self.coordinate_space = space.name
         self.divisor = space.divisor
+        self._patch = patch
         self._space = space
         self._form = form
         self._verbs = tuple(verbs)
@@ -108,6 +113,10 @@ class Grammar:
     def sent_size(self, picture: Picture) -> Picture:
         """The size a stored picture has to have when it is sent to the model."""
         return self._space.sent_size(picture)
+
+    def picture_tokens(self, picture: Picture) -> int:
+        """Tokens of a picture sent in this size: one for each patch it touches, and its two marks."""
+        return -(-picture.width // self._patch) * -(-picture.height // self._patch) + _PICTURE_MARKS
 
     def read(self, said: Said, picture: Picture) -> Reading:
         """The moves of a reply to a stored picture; raises ActionError for what is not one."""

@@ -117,6 +117,7 @@ QWEN3_VL = Grammar(
         *ending("success", "failure", "fail", "infeasible"),
     ),
     POINTER_REFUSED,
+    patch=32,
 )
 
 GUI_OWL = Grammar(
@@ -151,4 +152,5 @@ MAI_UI = Grammar(
         Verb("INFO", CallUser, (text("content", "text"),), listed=False),
         *ending("success", "fail", "failure", "infeasible"),
     ),
+    patch=32,
 )

@@ -45,6 +45,7 @@ from pipeline.dialects.slots import At, Keys, Slot, Way, Wheel, Whole, point, st
 from pipeline.dialects.spaces import RELATIVE_999, RELATIVE_1000, shown
 from pipeline.errors import ActionError
 
+_PATCH = 32
 _CONTENT = text("content")
 _MAYBE_CONTENT = text("content", default="")
 _STROKE = start_and_end("start", "end")
@@ -116,6 +117,7 @@ DESKTOP = Grammar(
         "TripleClick": _NO_BUTTON,
         "MiddleClick": _NO_BUTTON,
     },
+    patch=_PATCH,
 )
 
 BROWSER = Grammar(
@@ -147,6 +149,7 @@ BROWSER = Grammar(
         "Upload": "files cannot be handed to a page",
         "Download": "downloads are kept without being asked for",
     },
+    patch=_PATCH,
 )
 
 _TOUCH = (
@@ -167,7 +170,7 @@ _TOUCH = (
     _CALL_USER,
     _FINISHED,
 )
-MOBILE = Grammar("ui-venus-2-mobile", ("mobile",), RELATIVE_1000, Tagged(), _TOUCH)
+MOBILE = Grammar("ui-venus-2-mobile", ("mobile",), RELATIVE_1000, Tagged(), _TOUCH, patch=_PATCH)
 
 PUZZLE = Grammar(
     "ui-venus-2-puzzle",
@@ -180,6 +183,7 @@ PUZZLE = Grammar(
         _DRAG,
         _TYPE,
     ),
+    patch=_PATCH,
 )
 
 GROUNDING = Grammar(
@@ -191,6 +195,7 @@ GROUNDING = Grammar(
         Verb(Coordinates.POINT, Click, (point("point", boxes=True),)),
         Verb(Coordinates.NOWHERE, Finished, refuses=True),
     ),
+    patch=_PATCH,
 )
 
 VERSION_1_5 = Grammar(
@@ -218,4 +223,5 @@ VERSION_1_5 = Grammar(
         _CALL_USER,
         _FINISHED,
     ),
+    patch=_PATCH,
 )
