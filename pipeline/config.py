@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
@@ -28,8 +28,52 @@ class TasksConfig(Model):
 class PolicyConfig(Model):
     """Which policy, and how often the planner errs on purpose (0..1)."""
 
-    name: Literal["planner", "scripted", "noop"] = "planner"
+    name: Literal["chat", "planner", "scripted", "noop"] = "planner"
     mistakes: float = Field(default=0.0, ge=0.0, le=1.0)
+
+
+class EndpointConfig(Model):
+    """A model behind an OpenAI-compatible address.
+
+    The key is in the environment variable `api_key_env`. Prices are dollars per million tokens, unknown where null;
+    `extra` goes into every request as it is. A null `context` is asked of the endpoint.
+    """
+
+    base_url: str | None = None
+    name: str | None = None
+    family: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    usd_per_million_prompt: float | None = Field(default=None, ge=0)
+    usd_per_million_completion: float | None = Field(default=None, ge=0)
+    in_flight: int = Field(default=8, ge=1)
+    read_seconds: float = Field(default=120.0, gt=0)
+    max_tokens: int = Field(default=2048, ge=1)
+    temperature: float | None = Field(default=0.0, ge=0)
+    context: int | None = Field(default=None, ge=1)
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class ModelConfig(EndpointConfig):
+    """The acting model: how it spells actions, and how many pictures it is shown at once."""
+
+    dialect: str = "canonical"
+    images: int = Field(default=3, ge=1)
+
+
+class StepJudgeConfig(EndpointConfig):
+    """Step verdicts before execution; asked of the acting model's endpoint where it has none of its own.
+
+    `retries` is how often a rejected proposal may be revised.
+    """
+
+    online: bool = False
+    retries: int = Field(default=2, ge=0)
+
+
+class LlmConfig(Model):
+    """What concerns every model call: `cache` is a folder in which replies are kept, none where null."""
+
+    cache: str | None = None
 
 
 class PanelConfig(Model):
@@ -62,6 +106,9 @@ class RunConfig(Model):
     tasks: TasksConfig = TasksConfig()
     rounds: int = Field(default=1, ge=1)
     policy: PolicyConfig = PolicyConfig()
+    model: ModelConfig = ModelConfig()
+    step_judge: StepJudgeConfig = StepJudgeConfig()
+    llm: LlmConfig = LlmConfig()
     judges: list[str] = Field(default_factory=lambda: ["screen", "effect"])
     panel: PanelConfig = PanelConfig()
     seed: int = 0

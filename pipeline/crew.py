@@ -119,6 +119,8 @@ class Seat:
         for report in delivery.reports:
             work_done, _ = self._open.pop(report.attempt_id)
             self._settle(work_done, report)
+        if delivery.stop is not None:
+            self._office.halt.call(delivery.stop)
 
     async def _bury(self, employee: Employee, error: WorkerError) -> None:
         self._office.agency.fire(employee, error)

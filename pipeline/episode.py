@@ -119,7 +119,7 @@ class Episode:
         self.feedback: str | None = None
         self._policy_id = policy_id
         self._policy = policy
-        self._consulted = Consulted([], [], [], [])
+        self._consulted = Consulted([], [], [])
         self._frames: dict[str, Frame] = {}
         self._trees: dict[str, Tree] = {}
         self._last: Observation | None = None
@@ -193,7 +193,6 @@ class Episode:
         self._consulted.calls.extend(row.model_copy(update={"attempt_id": self.plan.attempt_id}) for row in rows.calls)
         self._consulted.candidates.extend(row.model_copy(update=at) for row in rows.candidates)
         self._consulted.votes.extend(row.model_copy(update=at) for row in rows.votes)
-        self._consulted.verdicts.extend(row.model_copy(update=at) for row in rows.verdicts)
 
     def _open(self, reply_id: str, substep: int, decision: Decision, seconds: float) -> None:
         points = [*decision.device_points, None, None]
@@ -251,7 +250,6 @@ class Episode:
             events=self.events,
             model_calls=self._consulted.calls,
             votes=self._consulted.votes,
-            verdicts=self._consulted.verdicts,
         )
 
     def _attempt(self, ending: Ending) -> Attempt:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pipeline.config import PanelConfig
 from pipeline.errors import CaptureError, ConfigError, EpisodeError
 from pipeline.ocr import PictureReader
-from pipeline.protocols import Judge, Judged, JudgeView
+from pipeline.protocols import Judge, Judged, JudgeView, view_of
 from pipeline.records import CheckResult, Keypoint, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
 from verifiers.contract import evaluate
@@ -64,18 +64,6 @@ def judge_record(
         keypoints=[keypoint for one in judged for keypoint in one.keypoints],
         checks=evaluated.results,
         verdicts=decide(Case(task, bare, evaluated, view), votes, panel, pass_id),
-    )
-
-
-def view_of(task: TaskSpec) -> JudgeView:
-    """What a judge may know of a task."""
-    return JudgeView(
-        task_id=task.task_id,
-        instruction=task.instruction,
-        language=task.language,
-        platform=task.platform,
-        app_ids=task.app_ids,
-        max_steps=task.max_steps,
     )
 
 

@@ -23,7 +23,6 @@ from pipeline.records import (
     Record,
     Step,
     Tree,
-    Verdict,
     Vote,
 )
 from pipeline.structs import EnvironmentInfo, GateDecision, TargetUnderPoint, Usage
@@ -152,7 +151,6 @@ class Consulted(NamedTuple):
     calls: list[ModelCall]
     candidates: list[Candidate]
     votes: list[Vote]
-    verdicts: list[Verdict]
 
 
 class Policy(Protocol):
@@ -167,7 +165,7 @@ class Policy(Protocol):
 
     def drain_consulted(self) -> Consulted:
         """What was asked since the last call, also by a decision that failed; nothing where no model is asked."""
-        return Consulted([], [], [], [])
+        return Consulted([], [], [])
 
 
 class Gate(Protocol):
@@ -197,6 +195,18 @@ class JudgeView(Model):
     platform: str
     app_ids: list[str]
     max_steps: int
+
+
+def view_of(task: TaskSpec) -> JudgeView:
+    """What a judge may know of a task."""
+    return JudgeView(
+        task_id=task.task_id,
+        instruction=task.instruction,
+        language=task.language,
+        platform=task.platform,
+        app_ids=task.app_ids,
+        max_steps=task.max_steps,
+    )
 
 
 class Judged(NamedTuple):

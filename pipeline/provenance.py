@@ -5,6 +5,7 @@ Knows nothing of how the run goes on.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import platform
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from pipeline.actions import Model
 from pipeline.config import RunConfig
-from pipeline.records import PassRow, RunRow, digest, now
+from pipeline.records import PassRow, Prompt, RunRow, digest, now
 from pipeline.selection import select_capabilities
 from pipeline.structs import Param
 from pipeline.tasks import TaskSpec
@@ -24,16 +25,18 @@ _PACKAGES = ("duckdb", "playwright", "pyarrow", "pydantic", "ray")
 _GIT_SECONDS = 10.0
 
 
-def opening_rows(config: RunConfig, tasks: Sequence[TaskSpec]) -> list[Model]:
-    """The rows written once, when a run begins."""
+def opening_rows(config: RunConfig, tasks: Sequence[TaskSpec], prompts: Sequence[str] = ()) -> list[Model]:
+    """The rows written once, when a run begins; `prompts` are the fixed texts it will show to models."""
+    texts = {hashlib.sha256(text.encode()).hexdigest(): text for text in prompts}
     row = RunRow(
         started_at=now(),
         config=[Param(name=name, value=value) for name, value in _flat(config.model_dump(mode="json"))],
         commit=_commit(),
         versions=_versions(),
-        prompt_sha256s=[],
+        prompt_sha256s=sorted(texts),
     )
-    return [row, *tasks, *select_capabilities(tasks)]
+    shown = [Prompt(prompt_sha256=name, text=texts[name]) for name in sorted(texts)]
+    return [row, *shown, *tasks, *select_capabilities(tasks)]
 
 
 def pass_row(run_id: str, kind: PassKind, config: RunConfig, *distinct: str) -> PassRow:
@@ -42,7 +45,7 @@ def pass_row(run_id: str, kind: PassKind, config: RunConfig, *distinct: str) -> 
     return PassRow(
         pass_id=digest("pass", run_id, kind, panel.rule, panel.calibration or "", *config.judges, *distinct),
         kind=kind,
-        judge_set=config.judges,
+        judge_set=["step"] if kind == "online" else config.judges,
         rule=panel.rule,
         calibration_id=panel.calibration,
         judged_at=now(),

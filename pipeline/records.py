@@ -389,8 +389,7 @@ class Record(Model):
     events: list[Event] = Field(default_factory=list)
     model_calls: list[ModelCall] = Field(default_factory=list)
     votes: list[Vote] = Field(default_factory=list)
-    """Votes before execution, and the verdicts they came to (pass kind `online`)."""
-    verdicts: list[Verdict] = Field(default_factory=list)
+    """Votes before execution (pass kind `online`)."""
 
 
 def tree_of(nodes: Iterable[Node]) -> Tree:

@@ -15,7 +15,17 @@ from typing import NamedTuple
 
 from pipeline.actions import Action, Pixel, Terminal, points_of
 from pipeline.episode import AttemptPlan, Ending, Episode, ending_of
-from pipeline.errors import ActionError, EnvError, EpisodeError, ModelError, SetupError, boundary, fault_of
+from pipeline.errors import (
+    ActionError,
+    EnvError,
+    EpisodeError,
+    ModelError,
+    PathproofError,
+    RunError,
+    SetupError,
+    boundary,
+    fault_of,
+)
 from pipeline.protocols import Decision, Environment, Gate, Observation, Policy
 from pipeline.records import Event, Record
 from pipeline.stopping import must_end
@@ -34,14 +44,24 @@ class _Cast(NamedTuple):
     plan: AttemptPlan
 
 
+class StoppedError(PathproofError):
+    """The run as a whole cannot go on; what the episode had left behind by then, and why."""
+
+    def __init__(self, record: Record, reason: RunError) -> None:
+        super().__init__(str(reason))
+        self.record = record
+        self.reason = reason
+
+
 async def rollout(task: TaskSpec, environment: Environment, policy: Policy, gate: Gate, plan: AttemptPlan) -> Record:
     """Run one attempt to its end, whatever that is; the environment's `finish` is always called.
 
-    Cancelling the surrounding task ends the episode as `cancelled`: the record is returned, not lost. Errors in the
-    user's configuration or of the whole run are not the episode's and escape.
+    Cancelling the surrounding task ends the episode as `cancelled`: the record is returned, not lost. An error of the
+    whole run ends it likewise, and raises StoppedError with the record. Errors in the user's configuration escape.
     """
     cast = _Cast(task, environment, policy, gate, plan)
     episode = Episode(task, plan, policy.policy_id, policy.name)
+    stopped: RunError | None = None
     try:
         await _live(cast, episode)
     except asyncio.CancelledError:
@@ -49,8 +69,13 @@ async def rollout(task: TaskSpec, environment: Environment, policy: Policy, gate
         episode.end(Ending("cancelled", reason="cancelled"))
     except EpisodeError as error:
         _break(episode, error)
+    except RunError as error:
+        stopped = error
+        episode.end(Ending("cancelled", reason="run_stopped"))
     finally:
         await _leave(cast, episode)
+    if stopped is not None:
+        raise StoppedError(episode.record(), stopped)
     return episode.record()
 
 

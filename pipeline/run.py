@@ -31,7 +31,8 @@ from pipeline.jury import Chamber, Jury
 from pipeline.planning import Desk, Order, Tried, Work, missing
 from pipeline.progress import Board
 from pipeline.provenance import opening_rows, pass_row
-from pipeline.records import PassRow, digest
+from pipeline.reaching import reach
+from pipeline.records import ModelCall, PassRow, digest
 from pipeline.selection import select_tasks
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
@@ -124,29 +125,34 @@ class _Drive:
         start_seconds = _LOCAL_START_SECONDS if cluster.local else _CLUSTER_START_SECONDS
         workers = run.config.workers
         self._agency = Agency(starts=4 * (workers + 1) * run.config.attempts, start_seconds=start_seconds)
-        here = NodeAffinitySchedulingStrategy(cluster.node_id, soft=False)
-        self._committer: Any = actor(CommitterActor, Place(0, {}), scheduling_strategy=here).remote(
+        self._here = NodeAffinitySchedulingStrategy(cluster.node_id, soft=False)
+        self._committer: Any = actor(CommitterActor, Place(0, {}), scheduling_strategy=self._here).remote(
             run.folder, run.run_id, run.config
         )
         self._meter = Meter(run.config.budget, run.config.faults, run.config.apps)
 
     async def collect(self, tasks: Sequence[TaskSpec]) -> Outcome:
         """Roll out what is missing, and judge what is not judged."""
+        config, calls = self._run.config, list[ModelCall]()
         with _signals(self._halt):
+            access = await reach(config, calls, scheduling_strategy=self._here)
             epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
             survey = await self._settle_past(tasks)
             order = _order(self._run, tasks)
-            collected = pass_row(self._run.run_id, "collect", self._run.config)
-            if collected.pass_id not in survey.passes:
-                await self._record([collected])
-            jury = Jury(self._chamber(epoch, collected, self._run.config))
+            online, collected = (pass_row(self._run.run_id, kind, config) for kind in ("online", "collect"))
+            begun = [online, collected] if config.step_judge.online else [collected]
+            await self._record([*calls, *(row for row in begun if row.pass_id not in survey.passes)])
+            jury = Jury(self._chamber(epoch, collected, config))
             jury.add(survey.unjudged)
             board = self._run.board
             board.expect("trajectories", order.total, len(survey.final))
             board.expect("judged", order.total, len(survey.final) - len(survey.unjudged))
             left = order.total - len(survey.final)
-            office = self._office(epoch, Desk(missing(order, survey.final, survey.tried)), jury)
-            await self._together(jury, [Seat(number, office) for number in range(min(left, self._run.config.workers))])
+            desk = Desk(missing(order, survey.final, survey.tried))
+            office = self._office(
+                desk, jury, Post(self._run.folder, self._run.run_id, epoch, "", config, access, online.pass_id)
+            )
+            await self._together(jury, [Seat(number, office) for number in range(min(left, config.workers))])
         return await self._finish()
 
     async def rejudge(self, config: RunConfig) -> Outcome:
@@ -168,7 +174,7 @@ class _Drive:
         for attempt, final in survey.lost:
             await ask(self._committer.revoke.remote(attempt, final, LOST), PUBLISH_SECONDS, "committer")
         if not survey.tasks:
-            await self._record(opening_rows(self._run.config, tasks))
+            await self._record(opening_rows(self._run.config, tasks, policies.prompts(self._run.config)))
         return _survey(self._run, tasks) if survey.lost else survey
 
     async def _together(self, jury: Jury, seats: list[Seat]) -> None:
@@ -203,7 +209,7 @@ class _Drive:
     async def _record(self, rows: Sequence[Any]) -> None:
         await ask(self._committer.record.remote(rows), PUBLISH_SECONDS, "committer")
 
-    def _office(self, epoch: int, desk: Desk, jury: Jury) -> Office:
+    def _office(self, desk: Desk, jury: Jury, post: Post) -> Office:
         def ended(work: Work, report: AttemptReport) -> None:
             if report.final:
                 jury.add([report.attempt_id])
@@ -212,7 +218,7 @@ class _Drive:
 
         config = self._run.config
         return Office(
-            epoch=epoch,
+            epoch=post.epoch,
             policy=config.policy.name,
             policy_id=policies.policy_id(config),
             desk=desk,
@@ -221,7 +227,7 @@ class _Drive:
             place=self._cluster.worker,
             meter=self._meter,
             halt=self._halt,
-            post=lambda name: Post(self._run.folder, self._run.run_id, epoch, name, config),
+            post=lambda name: post._replace(name=name),
             ended=ended,
         )
 

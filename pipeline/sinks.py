@@ -77,8 +77,8 @@ class PartWriter:
         self._keep([record.attempt, *([record.trajectory] if record.attempt.final else [])])
         for rows in (record.observations, record.steps, record.candidates, record.probe_reads, record.events):
             self._keep(rows)
-        for judged in (record.model_calls, record.votes, record.verdicts):
-            self._keep(judged)
+        for asked in (record.model_calls, record.votes):
+            self._keep(asked)
         self._keep(record.frames.values())
         self._keep(record.trees.values())
         self._attempts.append(record.attempt.attempt_id)

@@ -12,7 +12,8 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline import envs, manifest, policies
@@ -24,10 +25,12 @@ from pipeline.episode import AttemptPlan
 from pipeline.errors import ConfigError, RunError, SetupError
 from pipeline.judging import build_judges, judge_record
 from pipeline.manifest import Assigned
+from pipeline.policies.models import Access, Models
+from pipeline.policies.models import Place as ModelPlace
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import Record
-from pipeline.rollout import rollout
+from pipeline.rollout import StoppedError, rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
@@ -40,13 +43,15 @@ _KEEP_SECONDS = 2.0
 
 
 class Post(NamedTuple):
-    """What a worker is told once: whose rows it writes, where, under which name."""
+    """What a worker is told once: whose rows it writes, where, under which name, and how it reaches the models."""
 
     folder: Address
     run_id: str
     epoch: int
     name: str
     config: RunConfig
+    access: Mapping[ModelPlace, Access] = MappingProxyType({})
+    online_pass: str = ""
 
 
 class AttemptReport(NamedTuple):
@@ -60,10 +65,14 @@ class AttemptReport(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """What a rollout worker has put on disk, and the attempts in it; empty while it buffers."""
+    """What a rollout worker has put on disk, and the attempts in it; empty while it buffers.
+
+    `stop` says why the run as a whole cannot go on, if so.
+    """
 
     batch: Batch | None
     reports: list[AttemptReport]
+    stop: RunError | None = None
 
 
 class Judgements(NamedTuple):
@@ -83,6 +92,7 @@ class RolloutWorker:
         self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
         self._scratch: Scratch | None = None
         self._environment: Environment | None = None
+        self._models = Models(post.config, post.access, post.online_pass)
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
         self._waiting_since = 0.0
@@ -107,12 +117,16 @@ class RolloutWorker:
         """Make one attempt; the delivery is what the buffer gave up, often nothing. Raises SinkError."""
         if self._environment is None:
             raise RunError(f"worker {self._post.name} was not made ready")
-        policy = policies.build(self._post.config, task, plan.seed)
+        policy = policies.build(self._post.config, task, plan.seed, self._models)
         gate = PermissiveGate(self._post.config.profile)
         self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan))
-        record = await self._running
-        self._running = None
-        return self._keep(record)
+        try:
+            return self._keep(await self._running)
+        except StoppedError as stopped:
+            self._keep(stopped.record)
+            return (await self.flush())._replace(stop=stopped.reason)
+        finally:
+            self._running = None
 
     async def cancel(self) -> None:
         """End the running attempt as `cancelled`; its `run` still answers."""
@@ -125,6 +139,7 @@ class RolloutWorker:
 
     async def close(self) -> None:
         """Leave nothing behind."""
+        await self._models.close()
         if self._environment is not None:
             await self._environment.close()
         if self._scratch is not None:

@@ -76,7 +76,7 @@ class SecondThoughts(Policy):
     def drain_consulted(self) -> Consulted:
         """The rejected click."""
         rejected, self._rejected = self._rejected, []
-        return Consulted([], rejected, [], [])
+        return Consulted([], rejected, [])
 
 
 def config(*changes: str) -> RunConfig:

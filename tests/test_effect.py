@@ -24,7 +24,7 @@ from pipeline.actions import (
     Type,
     Wait,
 )
-from pipeline.judging import view_of
+from pipeline.protocols import view_of
 from pipeline.records import Record, Step
 from pipeline.structs import TargetUnderPoint
 from pipeline.words import ActionErrorCode

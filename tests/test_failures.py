@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.actions import CallUser, Finished, Scroll, Type, Wait
-from pipeline.judging import view_of
+from pipeline.protocols import view_of
 from pipeline.records import Record, Step
 from pipeline.tasks import TaskSpec
 from pipeline.words import FailureCategory

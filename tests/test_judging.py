@@ -10,9 +10,9 @@ import pytest
 from pipeline.actions import Finished, Type
 from pipeline.config import PanelConfig, PolicyConfig, RunConfig
 from pipeline.errors import CaptureError, ConfigError, ModelError
-from pipeline.judging import Judgement, build_judges, judge_names, judge_record, stripped, view_of
+from pipeline.judging import Judgement, build_judges, judge_names, judge_record, stripped
 from pipeline.policies import build
-from pipeline.protocols import Judge, Judged, JudgeView
+from pipeline.protocols import Judge, Judged, JudgeView, view_of
 from pipeline.records import Record, Vote
 from pipeline.structs import Fault, Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judging import view_of
+from pipeline.protocols import view_of
 from tests.records import task
 from verifiers.keypoints import Sought, keypoints_of, quoted_in, same_value, unquoted
 

@@ -8,8 +8,8 @@ from PIL import ImageDraw, ImageFont
 
 from pipeline.actions import Finished
 from pipeline.errors import CaptureError
-from pipeline.judging import view_of
 from pipeline.ocr import PictureReader
+from pipeline.protocols import view_of
 from pipeline.records import Frame
 from pipeline.structs import Image
 from tests.records import Look, record, step, task

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.actions import Finished, Scroll, Type, Wait
 from pipeline.config import PanelConfig
-from pipeline.judging import view_of
+from pipeline.protocols import view_of
 from pipeline.records import ProbeRead, Record, Verdict, Vote
 from pipeline.structs import Fault
 from pipeline.tasks import TaskSpec

@@ -167,13 +167,13 @@ class Consulting(CannedPolicy):
 
 
 async def test_usage_is_summed_over_all_calls() -> None:
-    record = await play(Consulting([Wait(), Wait(), Finished()], Consulted([call()], [], [], [])))
+    record = await play(Consulting([Wait(), Wait(), Finished()], Consulted([call()], [], [])))
     assert {row.attempt_id for row in record.model_calls} == {record.attempt.attempt_id}
     assert record.trajectory.usage == Usage(calls=3, prompt_tokens=30, completion_tokens=3, images=3, cost_usd=1.5)
 
 
 async def test_calls_of_a_decision_that_failed_are_kept() -> None:
-    record = await play(Consulting([ModelError("timeout", "silent")], Consulted([call(status="timeout")], [], [], [])))
+    record = await play(Consulting([ModelError("timeout", "silent")], Consulted([call(status="timeout")], [], [])))
     assert record.trajectory.termination == "fault"
     assert [row.status for row in record.model_calls] == ["timeout"]
 
@@ -183,7 +183,7 @@ async def test_what_was_consulted_belongs_to_the_step_it_came_before() -> None:
         attempt_id="", step_index=0, candidate_index=0, action=Wait(), reply="w", reason="blocked_by_judge"
     )
     one = vote("wrong", step=0).model_copy(update={"attempt_id": "", "candidate_index": 0})
-    told = Consulted([], [other, other.model_copy(update={"candidate_index": 1})], [one], [])
+    told = Consulted([], [other, other.model_copy(update={"candidate_index": 1})], [one])
     record = await play(Consulting([Wait(), Finished()], told))
     places = [(row.step_index, row.candidate_index) for row in record.candidates]
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]

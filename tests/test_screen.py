@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.actions import Finished, PressEnter, Scroll, SelectOption, TakeNote, Type, Wait
-from pipeline.judging import view_of
+from pipeline.protocols import view_of
 from pipeline.records import Frame, Record, Step, Vote
 from tests.records import Look, at, click, look, node, record, step, task
 from verifiers.screen import WINDOW, ScreenJudge

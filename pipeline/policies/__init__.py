@@ -1,22 +1,35 @@
-"""Policies that need no model, and the one place that builds them from a configuration."""
+"""The policies, and the one place that builds them from a configuration."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import assert_never
 
 from pipeline.config import RunConfig
+from pipeline.dialects import load_dialect
+from pipeline.errors import ConfigError
 from pipeline.identity import policy_id_of
+from pipeline.policies.chat import ChatPolicy
+from pipeline.policies.models import Models, judge_of
 from pipeline.policies.noop import NoopPolicy
 from pipeline.policies.planner import PlannerPolicy
 from pipeline.policies.scripted import ScriptedPolicy
+from pipeline.policies.transcript import system_text
 from pipeline.protocols import Policy
 from pipeline.tasks import TaskSpec
+from verifiers import step
+
+_LANGUAGES = ("en", "zh")
 
 
-def build(config: RunConfig, task: TaskSpec, seed: int) -> Policy:
-    """A policy for one episode of a task."""
+def build(config: RunConfig, task: TaskSpec, seed: int, models: Models | None = None) -> Policy:
+    """A policy for one episode of a task; only `chat` needs models."""
     identity = policy_id(config)
     match config.policy.name:
+        case "chat":
+            if models is None:
+                raise ConfigError("policy: chat needs a model; set model.base_url and model.name")
+            return ChatPolicy(identity, task, models.actor(), seed, models.supervisor())
         case "noop":
             return NoopPolicy(identity, task)
         case "planner":
@@ -29,5 +42,31 @@ def build(config: RunConfig, task: TaskSpec, seed: int) -> Policy:
 
 def policy_id(config: RunConfig) -> str:
     """Identity of the configured policy, the same for all its tasks."""
-    settings = {"mistakes": f"{config.policy.mistakes:g}"} if config.policy.name == "planner" else {}
-    return policy_id_of(config.policy.name, settings)
+    return policy_id_of(config.policy.name, _settings(config))
+
+
+def prompts(config: RunConfig) -> list[str]:
+    """Every fixed text that the configured policy shows to a model, sorted."""
+    if config.policy.name != "chat":
+        return []
+    dialect = load_dialect(config.model.dialect)
+    shown = [system_text(config.platform, language, dialect) for language in _LANGUAGES]
+    if config.step_judge.online:
+        shown += [step.system_text(language) for language in step.LANGUAGES]
+    return sorted(shown)
+
+
+def _settings(config: RunConfig) -> dict[str, str]:
+    """Everything that changes what the policy decides."""
+    if config.policy.name == "planner":
+        return {"mistakes": f"{config.policy.mistakes:g}"}
+    if config.policy.name != "chat":
+        return {}
+    model = config.model
+    settings = {key: str(getattr(model, key)) for key in ("name", "dialect", "images", "max_tokens", "temperature")}
+    settings |= {"extra": str(sorted(model.extra.items())), "context": str(model.context)}
+    settings |= {"prompts": " ".join(hashlib.sha256(text.encode()).hexdigest() for text in prompts(config))}
+    if config.step_judge.online:
+        judge = judge_of(config)
+        settings |= {"step_judge": f"{judge.name} {config.step_judge.retries}"}
+    return settings
