@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from pipeline.errors import SinkError
 from pipeline.llm import Abilities, Client, Message, ReplyCache
 from pipeline.llm.prompt import Prompt
 from pipeline.records import ModelCall
@@ -141,3 +142,11 @@ async def test_a_request_held_to_a_schema_is_another_than_one_asked_in_words(tmp
             await client.ask(user("hi"), stage="judge", ledger=ledger, schema=Verdict)
 
     assert ledger[0].status == "answered"
+
+
+async def test_a_folder_that_cannot_be_written_is_a_fault_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with serving(says()) as server, pytest.raises(SinkError) as caught:
+        await ask(server, tmp_path / "file", user("hi"))
+
+    assert caught.value.code == "reply_cache"

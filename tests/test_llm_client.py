@@ -119,6 +119,7 @@ async def test_a_connection_dropped_in_the_middle_is_tried_again() -> None:
         (says(fault="drop", times=None), "connection_failed", 4),
         (says("context length is 4096 tokens, prompt has 5000", status=400), "context_too_long", 1),
         (says("x", status=400, code="context_length_exceeded"), "context_too_long", 1),
+        (says("prompt longer than the model length, text and multimodal", status=400), "context_too_long", 1),
         (says("At most 1 image(s) per request", status=400), "too_many_images", 1),
         (says("this is not a multimodal model", status=400), "images_unsupported", 1),
         (says("body", status=413), "request_too_large", 1),

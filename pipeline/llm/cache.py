@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pipeline.actions import Model
+from pipeline.errors import SinkError, boundary
 from pipeline.llm.reply import Reply
 from pipeline.structs import Usage
 
@@ -29,31 +30,41 @@ class ReplyCache:
         self._folder = folder
 
     def read(self, name: str, call_id: str) -> Reply | None:
-        """The reply to the request of this name, as a call that consumed nothing; null if none is kept whole."""
-        try:
-            entry = _Entry.model_validate_json(self._path(name).read_bytes())
-            if entry.sha256 != _hash(name, entry.reply):
-                return None
-            reply = Reply.model_validate_json(entry.reply)
-        except (FileNotFoundError, ValidationError):
+        """The reply to the request of this name, as a call that consumed nothing; null if none is kept whole.
+
+        Raises SinkError.
+        """
+        path = self._path(name)
+        with boundary(SinkError, "reply_cache"):
+            reply = _whole(name, path.read_bytes()) if path.is_file() else None
+        if reply is None:
             return None
         return reply.model_copy(update={"call_id": call_id, "cached": True, "usage": Usage()})
 
     def write(self, name: str, reply: Reply) -> None:
-        """Keep an answer."""
+        """Keep an answer; raises SinkError."""
         if reply.outcome != "answered":
             return
         path, text = self._path(name), reply.model_dump_json()
-        path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.new")
-        try:
-            aside.write_text(_Entry(sha256=_hash(name, text), reply=text).model_dump_json(), encoding="utf-8")
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        with boundary(SinkError, "reply_cache"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                aside.write_text(_Entry(sha256=_hash(name, text), reply=text).model_dump_json(), encoding="utf-8")
+                aside.replace(path)
+            finally:
+                aside.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"
+
+
+def _whole(name: str, data: bytes) -> Reply | None:
+    try:
+        entry = _Entry.model_validate_json(data)
+        return Reply.model_validate_json(entry.reply) if entry.sha256 == _hash(name, entry.reply) else None
+    except ValidationError:
+        return None
 
 
 def _hash(name: str, text: str) -> str:

@@ -156,7 +156,8 @@ class Client:
             call.status = answer.code
             error = self._error(answer, call.seconds)
             again = isinstance(error, TransientError) and call.sent < self._rules.tries
-            spent = Spent(calls=0 if again else 1, pause_seconds=answer.wait_seconds or 0.0 if answer.paused else 0.0)
+            pause = answer.wait_seconds if answer.paused else None
+            spent = Spent(calls=0 if again else 1, pause_seconds=pause or 0.0)
             raise error
         finally:
             await self._limiter.release(lease, spent)

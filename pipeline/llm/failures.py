@@ -121,12 +121,11 @@ def _stop_of(problem: _Problem, endpoint: Endpoint) -> Failure | None:
 
 def _request_code(problem: _Problem) -> str:
     """Which part of a refused request was too much."""
-    if problem.code == "context_length_exceeded":
+    # Length first: a prompt may be too long because of its pictures, and says so.
+    if problem.code == "context_length_exceeded" or _TOO_LONG.search(problem.text):
         return "context_too_long"
     if _PICTURES.search(problem.text):
         return "too_many_images" if _TOO_MANY.search(problem.text) else "images_unsupported"
-    if _TOO_LONG.search(problem.text):
-        return "context_too_long"
     return "request_too_large" if problem.status == 413 else "bad_request"
 
 
