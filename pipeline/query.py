@@ -8,6 +8,7 @@ is wrong. This module knows nothing of records.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -189,6 +190,7 @@ _SQL_TYPES = {
 }
 
 
+@cache
 def view_sql(name: str) -> str:
     """The statement that defines a shipped view over tables and views of the usual names."""
     text = (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
