@@ -13,7 +13,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline import envs, manifest, policies
@@ -50,7 +49,7 @@ class Post(NamedTuple):
     epoch: int
     name: str
     config: RunConfig
-    access: Mapping[ModelPlace, Access] = MappingProxyType({})
+    access: Mapping[ModelPlace, Access] | None = None
     online_pass: str = ""
 
 
@@ -92,7 +91,7 @@ class RolloutWorker:
         self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
         self._scratch: Scratch | None = None
         self._environment: Environment | None = None
-        self._models = Models(post.config, post.access, post.online_pass)
+        self._models = Models(post.config, post.access or {}, post.online_pass)
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
         self._waiting_since = 0.0
