@@ -104,7 +104,7 @@ def usable_text(said: Said) -> str:
     The finish reason comes first: a cut reply is no action even where it looks like one.
     """
     if said.refusal or said.finish == "content_filter":
-        raise ActionError("refused", said.refusal or "the answer was withheld by a content filter")
+        raise ActionError("refused", (said.refusal or "the answer was withheld by a content filter")[:200])
     if said.finish == "length":
         raise ActionError("truncated", "the answer was cut at the length limit")
     if said.content is None or not said.content.strip():

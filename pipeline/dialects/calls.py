@@ -14,6 +14,8 @@ from typing import NamedTuple
 from pipeline.errors import ActionError
 
 _MAX_DEPTH = 4
+_LONGEST_NAME = 40
+_BARE_CALL = re.compile(r"\s*[A-Za-z_]\w*\s*\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
 _OPENING = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
@@ -53,8 +55,8 @@ class Call(NamedTuple):
 
 
 def looks_like_call(text: str) -> bool:
-    """Whether the text begins as a call does."""
-    return _OPENING.match(text) is not None
+    """Whether the text begins as a call does: with a name, a bracket, and the name of an argument or the end."""
+    return _BARE_CALL.match(text) is not None
 
 
 def read_calls(text: str) -> list[Call]:
@@ -92,13 +94,14 @@ class _Reader:
         opening = self._take(_OPENING)
         if opening is None:
             raise ActionError("bad_arguments" if self._at else "no_action", f"not a call: {self._rest()}")
+        name = opening[1][:_LONGEST_NAME]
         arguments: dict[str, object] = {}
         while not self._closes(")"):
             key = self._take(_KEY)
             if key is None:
-                raise ActionError("bad_arguments", f"expected name=value in {opening[1]}: {self._rest()}")
+                raise ActionError("bad_arguments", f"expected an argument with its name in {name}: {self._rest()}")
             if key[1] in arguments:
-                raise ActionError("bad_arguments", f"{key[1]} is given twice in {opening[1]}")
+                raise ActionError("bad_arguments", f"{key[1][:_LONGEST_NAME]} is given twice in {name}")
             arguments[key[1]] = self._value(_ARGUMENT_TEXTS, depth)
             self._comma(")")
         return Call(opening[1], arguments)

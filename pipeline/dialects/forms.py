@@ -17,7 +17,7 @@ from pipeline.errors import ActionError
 from pipeline.jsontext import json_values
 from pipeline.words import Platform
 
-_ACTION_LABEL = re.compile(r"^[ \t]*Action\s*:", re.IGNORECASE | re.MULTILINE)
+_ACTION_LABEL = re.compile(r"^[ \t]*Action\s*[:：]", re.IGNORECASE | re.MULTILINE)
 _TOOL_CALL = re.compile(r"<tool_call>", re.IGNORECASE)
 SEQUENCE = "Sequence"
 _SEQUENCE_LINES = {

@@ -171,7 +171,7 @@ class Grammar:
         fitting = [verb for verb in verbs if _fits(verb, call)]
         if not fitting:
             choices = " or ".join(f"{key}={value}" for verb in verbs for key, value in verb.fixed.items())
-            raise ActionError("bad_arguments", f"{call.name} needs {choices}")
+            raise ActionError("bad_arguments", f"{verbs[0].name} needs {choices}")
         return next((verb for verb in fitting if _complete(verb, call)), fitting[0])
 
     def _move(self, verb: Verb, call: Call, picture: Picture) -> Move:

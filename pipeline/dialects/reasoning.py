@@ -12,7 +12,7 @@ _THINK = re.compile(r"<(/?)(?:think|thinking|grounding_think)\s*>", re.IGNORECAS
 _TAGS = re.compile(
     r"</?(?:think|thinking|grounding_think|action|answer|conclusion|tool_call)\s*>|```(?:json)?", re.IGNORECASE
 )
-_LABELS = re.compile(r"^[ \t]*(?:(?:Thought|Action)\s*:\s*)+", re.IGNORECASE | re.MULTILINE)
+_LABELS = re.compile(r"^[ \t]*(?:(?:Thought|Action)\s*[:：]\s*)+", re.IGNORECASE | re.MULTILINE)
 
 
 class Parted(NamedTuple):

@@ -5,7 +5,6 @@ A kind reads what a model wrote and writes what it would write. Points are left 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple, Protocol
 
 from pipeline.dialects.keys import MOST_KEYS, key_names, lower_names, split_keys
@@ -41,6 +40,10 @@ class Text(NamedTuple):
         """The text itself: a number is refused, for its spelling is lost."""
         if not isinstance(value, str):
             raise ActionError("bad_arguments", f"a text is expected, not {shown(value)}")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ActionError("bad_arguments", "a text with half a character cannot be typed or stored") from error
         return value
 
     def write(self, value: object) -> object:
@@ -112,7 +115,7 @@ class Wheel(NamedTuple):
 
     def read(self, value: object) -> object:
         """The direction."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or value == 0 or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not (value < 0 or value > 0):
             raise ActionError("bad_arguments", f"an amount other than 0 is expected, not {shown(value)}")
         return self.positive if value > 0 else self.negative
 
@@ -157,11 +160,11 @@ class OwnKeys(NamedTuple):
 
     def read(self, value: object) -> object:
         """The list of names."""
-        if not isinstance(value, list | tuple) or not all(isinstance(key, str) for key in value):
+        if not isinstance(value, list | tuple):
             raise ActionError("bad_arguments", f"a list of keys is expected, not {shown(value)}")
         if not 1 <= len(value) <= MOST_KEYS:
             raise ActionError("bad_arguments", f"one to {MOST_KEYS} keys are pressed together, not {len(value)}")
-        return list(value)
+        return [Text().read(key) for key in value]
 
     def write(self, value: object) -> object:
         """The list of names."""
