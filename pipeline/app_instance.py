@@ -9,35 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 import httpx
-import psutil
 
 from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
 from pipeline.app_install import install, place_of, render, tail, variables
 from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
 from pipeline.app_state import checksum, difference, prepare, restore, snapshot
 from pipeline.errors import PathproofError, ProbeError, SetupError, boundary
+from pipeline.ports import LOOPBACK, free_port, is_taken, listening
 from pipeline.reaper import Scratch
 from pipeline.tasks import Check, SetupOperation
 
-_HOST = "127.0.0.1"
 _PORT_TRIES = 5
 _POLL_SECONDS = 0.05
 _REQUEST_SECONDS = 10.0
 _READ_SECONDS = 15.0
-
-
-def free_port() -> int:
-    """A port nobody listens on now; another program may still take it first, which a start notices."""
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 class _PortTakenError(Exception):
@@ -66,7 +57,7 @@ class Instance:
         """The address; a start or a reset may change its port."""
         if self._port is None:
             raise SetupError("app_not_ready", f"{self.entry.app_id} has not been started")
-        return f"http://{_HOST}:{self._port}"
+        return f"http://{LOOPBACK}:{self._port}"
 
     @property
     def alive(self) -> bool:
@@ -164,7 +155,7 @@ class Instance:
         )
         user, _, password = (self.entry.credentials or "").partition(":")
         self._client = httpx.AsyncClient(
-            base_url=f"http://{_HOST}:{port}",
+            base_url=f"http://{LOOPBACK}:{port}",
             auth=(user, password) if user else None,
             timeout=_REQUEST_SECONDS,
             trust_env=False,
@@ -175,7 +166,7 @@ class Instance:
         deadline = time.monotonic() + self.entry.ready.seconds
         seen: str | None = "it never listened"
         while time.monotonic() < deadline:
-            taken = _is_taken(port)
+            taken = is_taken(port)
             if not self.alive:
                 raise _PortTakenError if taken else self._not_ready("it ended at once")
             # Whoever listens there may be a stranger: nobody is asked anything until it is our own program.
@@ -201,8 +192,8 @@ class Instance:
     def _listens(self, port: int) -> bool:
         """Whether our program has the port; raises SetupError when it can be reached from outside."""
         assert self._process is not None
-        addresses = _listening(self._process.pid)
-        outside = [f"{host}:{number}" for host, number in addresses if host not in (_HOST, "::1")]
+        addresses = listening(self._process.pid)
+        outside = [f"{host}:{number}" for host, number in addresses if host not in (LOOPBACK, "::1")]
         if outside:
             raise SetupError("not_loopback", f"{self.entry.app_id} listens beyond loopback: {', '.join(outside)}")
         return port in {number for _, number in addresses}
@@ -243,29 +234,3 @@ class Instance:
                 if self._client is None:
                     raise ProbeError("unreadable", f"{self.entry.app_id} does not run")
                 return await read_http(probe, args, self._client)
-
-
-def _listening(pid: int) -> list[tuple[str, int]]:
-    """Addresses on which a process or one of its descendants listens."""
-    addresses = []
-    try:
-        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-    for process in family:
-        try:
-            connections = process.net_connections(kind="tcp")
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-        addresses += [(c.laddr.ip, c.laddr.port) for c in connections if c.status == psutil.CONN_LISTEN]
-    return addresses
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_HOST, port))
-        except OSError:
-            return True
-    return False

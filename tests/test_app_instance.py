@@ -12,8 +12,9 @@ import pytest
 
 from pipeline import app_instance
 from pipeline.app_entry import AppEntry
-from pipeline.app_instance import Instance, free_port
+from pipeline.app_instance import Instance
 from pipeline.errors import ProbeError, SetupError
+from pipeline.ports import free_port
 from pipeline.reaper import Scratch
 from pipeline.structs import Param
 from pipeline.tasks import Check, SetupOperation
