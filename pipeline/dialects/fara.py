@@ -50,7 +50,7 @@ class FaraCall(ToolCall):
         parts = super().read(text)
         return Parts(parts.thought, [_apart(call) for (call,) in parts.utterances])
 
-    def envelope(self, platform: Platform, language: str) -> str:
+    def envelope(self, platform: Platform, language: str, /) -> str:
         """What stands around an action, and what else `type` can do."""
         return f"{super().envelope(platform, language)}\n{_TYPE_LINES[language]}"
 

@@ -18,7 +18,7 @@ from pipeline.jsontext import json_values
 from pipeline.words import Platform
 
 _ACTION_LABEL = re.compile(r"^[ \t]*Action\s*[:：]", re.IGNORECASE | re.MULTILINE)
-_TOOL_CALL = re.compile(r"<tool_call>", re.IGNORECASE)
+_TOOL_CALL = re.compile(r"<tool_call\s*>", re.IGNORECASE)
 SEQUENCE = "Sequence"
 _SEQUENCE_LINES = {
     "en": "Sequence(actions=[…, …]) holds 2 to 32 actions that need no look in between.",
@@ -37,7 +37,7 @@ class Tagged:
         self._lists = lists
         self._sequences = sequences
         # A closing tag may be missing: it is a common stop word of servers.
-        self._block = re.compile(rf"<{tag}>(.*?)(?:</{tag}>|\Z)", re.IGNORECASE | re.DOTALL)
+        self._block = re.compile(rf"<{tag}\s*>(.*?)(?:</{tag}\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 
     def read(self, text: str) -> Parts:
         """The calls of each block."""
@@ -61,7 +61,7 @@ class Tagged:
         """A tuple."""
         return (first, second)
 
-    def envelope(self, platform: Platform, language: str) -> str:  # noqa: ARG002
+    def envelope(self, _platform: Platform, language: str, /) -> str:
         """What stands around an action."""
         line = envelope(f"<think>…</think><{self._tag}>…</{self._tag}>", language, several=self._lists)
         return f"{line}\n{_SEQUENCE_LINES[language]}" if self._sequences else line
@@ -119,7 +119,7 @@ class Labelled:
         """A text."""
         return f"({first},{second})"
 
-    def envelope(self, platform: Platform, language: str) -> str:  # noqa: ARG002
+    def envelope(self, _platform: Platform, language: str, /) -> str:
         """What stands around an action."""
         return envelope("Thought: …\\nAction: …", language)
 
@@ -154,7 +154,7 @@ class JsonObject:
         """An object, or a list where the order has to show."""
         return [first, second] if self._listed_points else {"x": first, "y": second}
 
-    def envelope(self, platform: Platform, language: str) -> str:  # noqa: ARG002
+    def envelope(self, _platform: Platform, language: str, /) -> str:
         """What stands around an action."""
         return envelope("<think>…</think>{…}", language)
 
@@ -195,7 +195,7 @@ class ToolCall:
         """A list."""
         return [first, second]
 
-    def envelope(self, platform: Platform, language: str) -> str:
+    def envelope(self, platform: Platform, language: str, /) -> str:
         """What stands around an action."""
         tool = self._tools[-1] if platform == "mobile" else self._tools[0]
         call = f'<tool_call>{{"name": "{tool}", "arguments": {{…}}}}</tool_call>'
@@ -241,7 +241,7 @@ class Coordinates:
         """A list."""
         return [first, second]
 
-    def envelope(self, platform: Platform, language: str) -> str:  # noqa: ARG002
+    def envelope(self, _platform: Platform, language: str, /) -> str:
         """What stands around an action."""
         return envelope("[…]", language)
 

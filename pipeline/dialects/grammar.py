@@ -57,7 +57,7 @@ class Form(Protocol):
         """A point as an argument."""
         ...
 
-    def envelope(self, platform: Platform, language: str) -> str:
+    def envelope(self, platform: Platform, language: str, /) -> str:
         """One line about what stands around the action."""
         ...
 
@@ -246,7 +246,7 @@ class Grammar:
             if not ways:
                 raise ActionError("unknown_action", "a swipe goes a third of the picture in one direction")
             return ways[0]
-        if AT_CENTRE in move.flags and slot.kind == At(optional=True):
+        if AT_CENTRE in move.flags and _optional(slot):
             return REQUIRED
         if not slot.keys:
             raise ActionError("unknown_action", f"{move.action.type} is said of the centre only")
@@ -293,11 +293,16 @@ def _fits(verb: Verb, call: Call) -> bool:
     return True
 
 
+def _optional(slot: Slot) -> bool:
+    """Whether a point may be left out."""
+    return isinstance(slot.kind, At) and slot.kind.optional
+
+
 def _complete(verb: Verb, call: Call) -> bool:
     return all(
         any(key in call.arguments for key in slot.keys)
         for slot in verb.slots
-        if slot.default is REQUIRED and slot.kind != At(optional=True)
+        if slot.default is REQUIRED and not _optional(slot)
     )
 
 
@@ -308,7 +313,7 @@ def _taken(slot: Slot, given: dict[str, object], verb: Verb) -> object:
         raise ActionError("bad_arguments", f"{verb.name} has both {found[0]} and {found[1]}")
     if found:
         return given.pop(found[0])
-    if slot.default is REQUIRED and slot.kind != At(optional=True):
+    if slot.default is REQUIRED and not _optional(slot):
         raise ActionError("bad_arguments", f"{verb.name} needs {slot.keys[0]}")
     return REQUIRED
 
