@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.actions import ACTION, Click, Finished, Pixel, canonical_point, points_of
+from pipeline.actions import ACTION, Click, Finished, Pixel, Point, canonical_point, points_of
 from pipeline.dialects import EDGE, Dialect, Move, Picture, Reading, Said, dialect_names, load_dialect
 from pipeline.errors import ActionError, ConfigError
-from tests.dialect_moves import CLICKS, DIVISORS, PICTURES, RESIZED, SAYS, THOUGHTS, moves, pixel_of
+from tests.dialect_moves import CLICKS, DIVISORS, PICTURES, RATIOS, RESIZED, SAYS, SIZES, THOUGHTS, moves, pixel_of
 
 NAMES = dialect_names()
 PICTURE = Picture(1280, 800)
@@ -74,25 +74,34 @@ def test_what_is_rendered_is_read_back(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("picture", PICTURES)
 def test_corners_and_centre_hit_their_pixels(name: str, picture: Picture) -> None:
-    dialect = load_dialect(name)
+    dialect, divisor = load_dialect(name), DIVISORS[name]
     sent = dialect.sent_size(picture)
-    extents = sent if DIVISORS[name] in (None, 1) else (DIVISORS[name] or 1,) * 2
-    corner = {"x": extents[0] - 1, "y": extents[1] - 1}
-    centre = {"x": extents[0] // 2, "y": extents[1] // 2}
-    for numbers in ({"x": 0, "y": 0}, {**corner, "x": 0}, {**corner, "y": 0}, corner, centre):
-        written = numbers if DIVISORS[name] != 1 else {key: n / extents["xy".index(key)] for key, n in numbers.items()}
-        [move] = dialect.read(Said(CLICKS[name].format(**written)), picture).moves
+    across, down = sent if divisor in (None, 1) else (divisor, divisor)
+    for x, y in ((0, 0), (0, down - 1), (across - 1, 0), (across - 1, down - 1), (across // 2, down // 2)):
+        numbers = {"x": x / across, "y": y / down} if divisor == 1 else {"x": x, "y": y}
         expected = Pixel(
-            x=numbers["x"] if DIVISORS[name] == 1 else pixel_of(name, numbers["x"], picture.width, sent.width),
-            y=numbers["y"] if DIVISORS[name] == 1 else pixel_of(name, numbers["y"], picture.height, sent.height),
+            x=x if divisor == 1 else pixel_of(name, x, picture.width, sent.width),
+            y=y if divisor == 1 else pixel_of(name, y, picture.height, sent.height),
         )
+        [move] = dialect.read(Said(CLICKS[name].format(**numbers)), picture).moves
         assert move.points == (expected,)
-        assert move.action in (
-            Click(point=canonical_point(expected, *picture)),
-            Click.model_validate({"point": numbers}) if name == "canonical" else None,
-        )
-    # No more than one step of the space away from the last pixel and from the middle.
-    assert picture.width - pixel_of("canonical-yx", 999, picture.width, 0) <= picture.width // 1000 + 1
+        assert move.flags == ()
+        kept = Point(x=x, y=y) if name == "canonical" else canonical_point(expected, *picture)
+        assert move.action == Click(point=kept)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_the_device_ratio_does_not_move_the_target(name: str, size: tuple[int, int], ratio: int) -> None:
+    dialect, divisor = load_dialect(name), DIVISORS[name]
+    picture = Picture(size[0] * ratio, size[1] * ratio)
+    extents = dialect.sent_size(picture) if divisor is None else (divisor, divisor)
+    for share in (0.0, 0.25, 0.5, 0.75):
+        x, y = (extent * share if divisor == 1 else int(extent * share) for extent in extents)
+        [move] = dialect.read(Said(CLICKS[name].format(x=x, y=y)), picture).moves
+        for at, side in zip((move.points[0].x, move.points[0].y), size, strict=True):
+            assert abs(at / ratio - side * share) <= side / 999 + 1
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if DIVISORS[name] is not None])
