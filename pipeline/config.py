@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
@@ -70,6 +70,40 @@ class StepJudgeConfig(EndpointConfig):
     retries: int = Field(default=2, ge=0)
 
 
+class ServerConfig(Model):
+    """A model that the run serves itself, with vLLM, for as long as it lasts: `model.name=NAME` without an address.
+
+    `model` is a folder or a hub id, `python` an interpreter that has vLLM, ours where null. Where null, `images` (per
+    request) is what the run shows at once, `context` what the model has, and `gpus`, all of one node, as many as
+    `tensor_parallel`. `gpus: 0` serves on the CPU; a fraction shares a GPU, then `arguments` must say how much of its
+    memory. `listen: node` lets the workers of other nodes in, and whoever else reaches that address.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][\w.-]*$")
+    model: str = Field(min_length=1)
+    family: str | None = None
+    images: int | None = Field(default=None, ge=0)
+    context: int | None = Field(default=None, ge=1)
+    tensor_parallel: int = Field(default=1, ge=1)
+    gpus: float | None = Field(default=None, ge=0)
+    python: str | None = None
+    arguments: list[str] = Field(default_factory=list)
+    listen: Literal["loopback", "node"] = "loopback"
+    start_seconds: float = Field(default=1800.0, gt=0)
+
+    @property
+    def gpu_share(self) -> float:
+        """How many GPUs, or what share of one, it takes."""
+        return float(self.tensor_parallel) if self.gpus is None else self.gpus
+
+    @field_validator("gpus")
+    @classmethod
+    def _whole_or_part_of_one(cls, gpus: float | None) -> float | None:
+        if gpus is not None and gpus > 1 and not gpus.is_integer():
+            raise ValueError("must be a whole number, or a share of one GPU")
+        return gpus
+
+
 class LlmConfig(Model):
     """What concerns every model call: `cache` is a folder in which replies are kept, none where null."""
 
@@ -109,6 +143,7 @@ class RunConfig(Model):
     model: ModelConfig = ModelConfig()
     step_judge: StepJudgeConfig = StepJudgeConfig()
     llm: LlmConfig = LlmConfig()
+    serving: list[ServerConfig] = Field(default_factory=list)
     judges: list[str] = Field(default_factory=lambda: ["screen", "effect"])
     panel: PanelConfig = PanelConfig()
     seed: int = 0
@@ -122,6 +157,14 @@ class RunConfig(Model):
     probes: Literal["use"] = "use"
     faults: FaultsConfig = FaultsConfig()
     out: str | None = None
+
+    @field_validator("serving")
+    @classmethod
+    def _names_differ(cls, servers: list[ServerConfig]) -> list[ServerConfig]:
+        names = [server.name for server in servers]
+        if len(set(names)) < len(names):
+            raise ValueError("two servers have the same name")
+        return servers
 
 
 _SHORT = {"tasks": "tasks.set", "policy": "policy.name"}
@@ -206,6 +249,7 @@ def _value_of(key: str, text: str) -> object:
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     """The public keys beside an unknown one."""
     part = RunConfig.model_fields[str(place[0])].annotation if len(place) > 1 else RunConfig
+    part = next(iter(get_args(part)), part)  # the part itself, or that of which there is a list
     return sorted(part.model_fields) if isinstance(part, type) and issubclass(part, Model) else []
 
 

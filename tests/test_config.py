@@ -112,3 +112,27 @@ def test_a_malformed_file_is_one_line(tmp_path: Path, text: str) -> None:
 def test_a_configuration_is_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         RunConfig().seed = 2  # type: ignore[misc]
+
+
+# --- models the run serves itself ------------------------------------------------------------------------------------
+
+
+def test_a_server_takes_the_gpus_it_spreads_over_unless_told_otherwise() -> None:
+    config = load_config("fake", ["serving=[{name: a, model: m, tensor_parallel: 4}, {name: b, model: m, gpus: 0.5}]"])
+
+    assert [server.gpu_share for server in config.serving] == [4.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("servers", "said"),
+    [
+        ("[{name: a, model: m}, {name: a, model: n}]", "serving: .*two servers have the same name"),
+        ("[{name: a, model: m, gpus: 1.5}]", r"serving\.0\.gpus: .*whole number"),
+        ("[{name: a/b, model: m}]", r"serving\.0\.name: "),
+        ("[{name: a}]", r"serving\.0\.model: "),
+        ("[{name: a, model: m, port: 8000}]", r"serving\.0\.port: unknown key; known keys: arguments, context, "),
+    ],
+)
+def test_a_server_that_cannot_be_is_refused(servers: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config("fake", [f"serving={servers}"])
