@@ -159,6 +159,7 @@ def test_a_budget_of_calls_is_met_exactly_and_the_run_can_be_resumed(ray_here: C
             ["policy=chat", "model.base_url=http://x/v1", "model.name=m", "model.dialect=ui-venus-2-mobile"],
             "model.dialect: ",
         ),
+        (["policy=chat", "model.base_url=http://x/v1", "model.name=m", "budget.usd=1"], "budget.usd: the price of 'm'"),
         (["step_judge.online=true"], "step_judge.online: "),
         (["judges=screen", "model.colour=red"], "model.colour: unknown key"),
     ],

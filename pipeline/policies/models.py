@@ -58,6 +58,12 @@ def needs(config: RunConfig) -> list[Need]:
     found = [Need(endpoint_of("model", config.model), config.model.images)]
     if config.step_judge.online:
         found.append(Need(endpoint_of("step_judge", judge_of(config)), 1))
+    for need in found:
+        if config.budget.usd is not None and need.endpoint.usd_per_million_prompt is None:
+            raise ConfigError(
+                f"budget.usd: the price of '{need.endpoint.model}' is not known; set model.usd_per_million_prompt and"
+                " model.usd_per_million_completion, or limit budget.calls"
+            )
     return found
 
 
