@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import os
 import platform
@@ -15,8 +16,11 @@ from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
 from pipeline.apps import list_apps
+from pipeline.config import RunConfig
 from pipeline.envs.browser import find_chromium
-from pipeline.errors import RunError
+from pipeline.errors import ConfigError, RunError
+from pipeline.llm import LocalLimiter, demand, probe
+from pipeline.policies.models import Need, needs
 
 _LEAST_FREE_GB = 2.0
 _LOOPBACK = ("127.", "::1", "::ffff:127.")
@@ -32,9 +36,9 @@ class Finding(NamedTuple):
     detail: str
 
 
-def examine() -> list[Finding]:
-    """Everything worth knowing about this machine."""
-    return [*_programs(), *_applications(), _room(), _exposure()]
+def examine(config: RunConfig) -> list[Finding]:
+    """Everything worth knowing about this machine, and about the models that the configuration names."""
+    return [*_programs(), *_applications(), _room(), _exposure(), *_endpoints(config)]
 
 
 def chromium() -> Path:
@@ -58,6 +62,26 @@ def _applications() -> Iterator[Finding]:
     for app in list_apps():
         fix = "installed" if app.installed else "installed when first used, or by `make setup`"
         yield Finding(app.app_id, app.installed, False, f"{app.version} {fix}")
+
+
+def _endpoints(config: RunConfig) -> Iterator[Finding]:
+    """What each model's endpoint answers, by the same probe that a run begins with."""
+    for need in needs(config):
+        found = asyncio.run(_endpoint(need))
+        yield Finding("endpoint", found[0], True, found[1])
+
+
+async def _endpoint(need: Need) -> tuple[bool, str]:
+    endpoint = need.endpoint
+    limiter = LocalLimiter(endpoint.in_flight, endpoint.lease_seconds)
+    try:
+        abilities = await probe(endpoint, limiter, [], need.images)
+        demand(endpoint, abilities, need.images)
+    except (ConfigError, RunError) as error:
+        return False, str(error)
+    context = f"context of {abilities.context} tokens" if abilities.context else "context unknown"
+    schemas = "JSON schemas" if abilities.schema else "no JSON schemas"
+    return True, f"{endpoint.model} at {endpoint.base_url}: {abilities.images} pictures, {schemas}, {context}"
 
 
 def _room() -> Finding:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from pipeline import doctor
+from pipeline.config import RunConfig, override_config
 from pipeline.doctor import Finding, examine
 from pipeline.errors import RunError
+from tests.endpoints import serving
 
 _LISTENER = """
 import socket, sys
@@ -22,12 +24,12 @@ sys.stdin.read()
 """
 
 
-def found(what: str) -> Finding:
-    return next(finding for finding in examine() if finding.what == what)
+def found(what: str, *settings: str) -> Finding:
+    return next(finding for finding in examine(override_config({}, list(settings))) if finding.what == what)
 
 
 def test_this_machine_can_run_the_default(capsys: pytest.CaptureFixture[str]) -> None:
-    assert all(finding.good for finding in examine() if finding.needed)
+    assert all(finding.good for finding in examine(RunConfig()) if finding.needed)
 
 
 def test_a_missing_browser_comes_with_its_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,3 +58,19 @@ def test_what_listens_beyond_loopback_is_named(address: str, good: bool, monkeyp
 
     assert finding.good is good
     assert (f"doctorprobe on {address}:{port}" in finding.detail) is not good
+
+
+def test_a_model_that_answers_is_told_with_what_it_can_do() -> None:
+    with serving(models=[{"id": "m", "max_model_len": 8192}], schemas=False) as server:
+        told = found("endpoint", "policy=chat", f"model.base_url={server.base_url}", "model.name=m")
+
+    assert told.good
+    assert told.detail == f"m at {server.base_url}: 3 pictures, no JSON schemas, context of 8192 tokens"
+
+
+def test_a_model_that_cannot_be_used_says_why() -> None:
+    with serving(images=1) as server:
+        told = found("endpoint", "policy=chat", f"model.base_url={server.base_url}", "model.name=scripted")
+
+    assert (told.good, told.needed) == (False, True)
+    assert told.detail.startswith("model.images: ")

@@ -8,11 +8,15 @@ import typer
 
 from pipeline import apps as applications
 from pipeline.commands.shell import examples, group
+from pipeline.config import override_config
 from pipeline.doctor import examine
 
 AppId = Annotated[str, typer.Argument(metavar="APP", help="An application of `pathproof apps list`.")]
 
-DOCTOR_EXAMPLES = examples("pathproof doctor")
+DOCTOR_EXAMPLES = examples(
+    "pathproof doctor",
+    "pathproof doctor policy=chat model.base_url=http://127.0.0.1:8000/v1 model.name=my-model",
+)
 
 apps = group("The real applications that run on this machine.")
 
@@ -45,9 +49,14 @@ def reset(app_id: AppId) -> int:
     return _told(app_id, applications.reset(app_id), "reset")
 
 
-def doctor() -> int:
+def doctor(
+    assignments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE", help="Configuration keys; the models they name are probed."),
+    ] = None,
+) -> int:
     """What this machine can run, what is exposed, and the fix for what is missing."""
-    findings = examine()
+    findings = examine(override_config({}, assignments or []))
     for finding in findings:
         typer.echo(f"{'ok' if finding.good else 'missing':8}{finding.what:14}{finding.detail}")
     return 0 if all(finding.good or not finding.needed for finding in findings) else 1
