@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -340,3 +341,10 @@ def _click(name: str, number: int) -> Move:
     if DIVISORS[name] == 1:
         return load_dialect(name).read(Said(CLICKS[name].format(x=number / 2, y=number / 2)), PICTURE).moves[0]
     return load_dialect(name).read(Said(CLICKS[name].format(x=number * 9, y=number * 9)), PICTURE).moves[0]
+
+
+def test_the_document_lists_every_dialect_with_its_platforms() -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "models.md").read_text(encoding="utf-8")
+
+    for name in NAMES:
+        assert f"| `{name}` | {', '.join(load_dialect(name).platforms)} |" in text
