@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ray
 from ray._private import ray_constants
@@ -72,6 +72,12 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
 def joins_cluster() -> bool:
     """Whether the environment names a cluster to which the work goes."""
     return os.environ.get("RAY_ADDRESS", "local") not in ("", "local")
+
+
+def several_nodes() -> bool:
+    """Whether the cluster has other nodes than this one, or an autoscaler that may bring some."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return sum(node["Alive"] for node in nodes) > 1 or _LAUNCHER_FILE.expanduser().exists()
 
 
 def inside_job() -> bool:

@@ -34,6 +34,7 @@ from pipeline.provenance import opening_rows, pass_row
 from pipeline.reaching import reach
 from pipeline.records import ModelCall, PassRow, digest
 from pipeline.selection import select_tasks
+from pipeline.serving import served
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of
@@ -133,26 +134,9 @@ class _Drive:
 
     async def collect(self, tasks: Sequence[TaskSpec]) -> Outcome:
         """Roll out what is missing, and judge what is not judged."""
-        config, calls = self._run.config, list[ModelCall]()
         with _signals(self._halt):
-            access = await reach(config, calls, scheduling_strategy=self._here)
-            epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
-            survey = await self._settle_past(tasks)
-            order = _order(self._run, tasks)
-            online, collected = (pass_row(self._run.run_id, kind, config) for kind in ("online", "collect"))
-            begun = [online, collected] if config.step_judge.online else [collected]
-            await self._record([*calls, *(row for row in begun if row.pass_id not in survey.passes)])
-            jury = Jury(self._chamber(epoch, collected, config))
-            jury.add(survey.unjudged)
-            board = self._run.board
-            board.expect("trajectories", order.total, len(survey.final))
-            board.expect("judged", order.total, len(survey.final) - len(survey.unjudged))
-            left = order.total - len(survey.final)
-            desk = Desk(missing(order, survey.final, survey.tried))
-            office = self._office(
-                desk, jury, Post(self._run.folder, self._run.run_id, epoch, "", config, access, online.pass_id)
-            )
-            await self._together(jury, [Seat(number, office) for number in range(min(left, config.workers))])
+            async with served(self._run.config, self._cluster, self._halt, self._run.board.say) as reachable:
+                await self._roll_out(tasks, reachable)
         return await self._finish()
 
     async def rejudge(self, config: RunConfig) -> Outcome:
@@ -167,6 +151,28 @@ class _Drive:
             self._run.board.expect("judged", len(attempts), 0)
             await self._together(jury, [])
         return await self._finish()
+
+    async def _roll_out(self, tasks: Sequence[TaskSpec], reachable: RunConfig) -> None:
+        """Do what is missing; `reachable` is the configuration with the addresses of the servers we run."""
+        config, calls = self._run.config, list[ModelCall]()
+        access = await reach(reachable, calls, scheduling_strategy=self._here)
+        epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
+        survey = await self._settle_past(tasks)
+        order = _order(self._run, tasks)
+        online, collected = (pass_row(self._run.run_id, kind, config) for kind in ("online", "collect"))
+        begun = [online, collected] if config.step_judge.online else [collected]
+        await self._record([*calls, *(row for row in begun if row.pass_id not in survey.passes)])
+        jury = Jury(self._chamber(epoch, collected, config))
+        jury.add(survey.unjudged)
+        board = self._run.board
+        board.expect("trajectories", order.total, len(survey.final))
+        board.expect("judged", order.total, len(survey.final) - len(survey.unjudged))
+        left = order.total - len(survey.final)
+        desk = Desk(missing(order, survey.final, survey.tried))
+        office = self._office(
+            desk, jury, Post(self._run.folder, self._run.run_id, epoch, "", reachable, access, online.pass_id)
+        )
+        await self._together(jury, [Seat(number, office) for number in range(min(left, config.workers))])
 
     async def _settle_past(self, tasks: Sequence[TaskSpec]) -> Survey:
         """Write down what older epochs left open, and the opening rows if they are not there yet."""

@@ -130,6 +130,7 @@ class ScriptedEndpoint:
 
     async def _serve(self) -> None:
         application = web.Application(client_max_size=_MOST_BYTES)
+        application.router.add_get("/health", self._health)
         application.router.add_get("/v1/models", self._models)
         application.router.add_post("/v1/chat/completions", self._chat)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
@@ -145,6 +146,10 @@ class ScriptedEndpoint:
             self._started.set_exception(SetupError("port_taken", message))
         finally:
             await runner.cleanup()
+
+    async def _health(self, _: web.Request) -> web.StreamResponse:
+        """What vLLM answers when it is well."""
+        return web.Response()
 
     async def _models(self, request: web.Request) -> web.StreamResponse:
         refusal = self._refusal(request, {})
