@@ -11,9 +11,9 @@ judged AS (
     LEFT JOIN passes AS p USING (run_id, pass_id)
     WHERE v.target = 'step' AND v.candidate_index IS NULL
 ),
--- Ranking is the costly part, and most attempts were judged once: only where verdicts compete are they ranked.
+-- Ranking is the costly part, and a pass gives a target one verdict: only what several passes judged has to be ranked.
 contested AS (
-    SELECT attempt_id FROM judged GROUP BY attempt_id HAVING count(*) > count(DISTINCT step_index)
+    SELECT attempt_id FROM judged GROUP BY attempt_id HAVING min(pass_id) < max(pass_id)
 )
 SELECT * FROM judged ANTI JOIN contested USING (attempt_id)
 UNION ALL
