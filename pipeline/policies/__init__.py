@@ -65,8 +65,18 @@ def _settings(config: RunConfig) -> dict[str, str]:
     model = config.model
     settings = {key: str(getattr(model, key)) for key in ("name", "dialect", "images", "max_tokens", "temperature")}
     settings |= {"extra": str(sorted(model.extra.items())), "context": str(model.context)}
+    settings |= {f"server of {part}": server for part, server in _servers(config).items()}
     settings |= {"prompts": " ".join(hashlib.sha256(text.encode()).hexdigest() for text in prompts(config))}
     if config.step_judge.online:
         judge = judge_of(config)
         settings |= {"step_judge": f"{judge.name} {config.step_judge.retries}"}
     return settings
+
+
+def _servers(config: RunConfig) -> dict[str, str]:
+    """What stands behind the names of models that the run serves itself, by the part that names them."""
+    behind = {server.name: f"{server.model} {server.context} {server.arguments}" for server in config.serving}
+    parts = {"model": config.model} | ({"step_judge": judge_of(config)} if config.step_judge.online else {})
+    return {
+        part: behind[one.name] for part, one in parts.items() if not one.base_url and one.name and one.name in behind
+    }
