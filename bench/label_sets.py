@@ -1,0 +1,111 @@
+"""Readers of public labelled sets, as the items that `pathproof calibrate` measures on.
+
+The sets are not part of the project: they belong to their authors, and their folder is given on the command line. Only
+stored votes, a benchmark's own reward and what a record alone shows are taken as evidence; of the columns that persons
+filled in only the truth is read, and neither agents nor benchmarks are told apart.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from verifiers.ballot import PROGRAM
+from verifiers.labelled import Item, LabelSet, Voter
+
+REWARD = "reward"
+"""The benchmark's own reward, taken as a judge without a model."""
+_WEB_JUDGES = {
+    "webjudge_7b": Voter(name="webjudge-7b", kind="model", family="qwen"),
+    "webjudge_gpt4o": Voter(name="webjudge-gpt4o", kind="model", family="gpt"),
+    "webjudge_o4mini": Voter(name="webjudge-o4mini", kind="model", family="gpt"),
+}
+_PROGRAM_CHECK = Voter(name=REWARD, kind="program", family=PROGRAM)
+_MAX_STEPS = 30
+"""The limit that the episodes of both web sets were stopped at."""
+_ACTION = re.compile(r"^\d+\. (.*?)(?:\. Reasoning:|$)", re.MULTILINE)
+_SAMPLES, _SCORE, _PRIMED = "1p_no_k-tri", "1p_no_k-range", "2p-range"
+_PROMPTS = {_SAMPLES: "samples", _SCORE: "score", _PRIMED: "score-primed"}
+_SAME_SAMPLES = "-s_prob"
+"""Configurations of this ending score the samples of the one without it once more."""
+
+
+def agent_rewards(folder: Path) -> LabelSet:
+    """AgentRewardBench: web trajectories labelled by persons, three judges, and the benchmarks' reward.
+
+    Only the test split, where every judge was asked.
+    """
+    signs = dict(_histories(folder / "webjudge_judgments.jsonl.gz"))
+    with (folder / "verdicts.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["split"] == "test" and row["human_success"]]
+    items = [
+        Item(
+            item_id=f"{row['agent']} {row['task_id']}",
+            task_id=row["task_id"],
+            truth=row["human_success"] == "1",
+            votes={voter.name: row[column] == "1" for column, voter in _WEB_JUDGES.items()} | _reward(row),
+            signs=signs.get((row["agent"], row["task_id"]), {}),
+            infeasible=row["infeasible_task"] == "1",
+        )
+        for row in rows
+        if all(row[column] for column in _WEB_JUDGES)
+    ]
+    return LabelSet("AgentRewardBench", items, [*_WEB_JUDGES.values(), _PROGRAM_CHECK], ["Web"])
+
+
+def _reward(row: Mapping[str, str]) -> dict[str, bool]:
+    return {REWARD: float(row["functional_reward"]) == 1} if row["functional_reward"] else {}
+
+
+def _histories(path: Path) -> Iterator[tuple[tuple[str, str], dict[str, float]]]:
+    """What each stored episode shows by itself: the same signs as `verifiers.telemetry` reads from a record."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            actions = _ACTION.findall(row["action_history"] or "")
+            said = [action for action in actions if action.startswith("send_msg_to_user")]
+            refused = [action for action in actions if action.startswith("report_infeasible")]
+            yield (
+                (row["agent"].removeprefix("GenericAgent-"), row["task_id"]),
+                {
+                    "known": 1.0,
+                    "unfinished": float(row["truncated"]),
+                    "budget": min(row["n_steps"] / _MAX_STEPS, 1.0),
+                    "repeated": 1 - len(set(actions)) / max(len(actions), 1),
+                    "idle": sum(action.startswith("noop") for action in actions) / max(len(actions), 1),
+                    "answered": float(bool(said)),
+                    "gave_up": float(bool(refused)),
+                },
+            )
+
+
+def visual_web_arena(folder: Path) -> LabelSet:
+    """Verdicts of three prompts of one model on the same episodes; the truth is the benchmark's reward."""
+    found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    with (folder / "verifications.csv").open(encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            prompt = next((name for start, name in _PROMPTS.items() if row["config_name"].startswith(start)), None)
+            if prompt is not None and not row["config_name"].endswith(_SAME_SAMPLES) and row["predicted_score"]:
+                found.setdefault((row["gold_source"], row["domain_task_id"]), {})[prompt] = row
+    items = [
+        Item(
+            item_id=" ".join(key),
+            task_id=key[1],
+            truth=next(iter(rows.values()))["gold_score"] == "1",
+            votes={prompt: float(row["predicted_score"]) == 1 for prompt, row in rows.items()},
+            signs=_length(next(iter(rows.values()))),
+        )
+        for key, rows in sorted(found.items())
+        if len(rows) == len(_PROMPTS)
+    ]
+    voters = [Voter(name=name, kind="model", family="gemini") for name in sorted(_PROMPTS.values())]
+    return LabelSet("VisualWebArena", items, voters, ["Web"])
+
+
+def _length(row: Mapping[str, str]) -> dict[str, float]:
+    steps = int(row["traj_len"])
+    return {"known": 1.0, "budget": min(steps / _MAX_STEPS, 1.0), "unfinished": float(steps >= _MAX_STEPS)}

@@ -1,0 +1,83 @@
+"""Labelled items: what judges said of trajectories whose truth is known. What calibration is measured on.
+
+Everything is brought to one question: did the agent do right? A vote is for it or against it; a judge that abstained or
+failed is silent, which is neither. On an item whose task cannot be done, to do right is to report so, and a vote for it
+is one for `infeasible`. This module knows nothing of where the items come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import Field
+
+from pipeline.actions import Model
+from pipeline.records import Vote
+from pipeline.words import Domain, JudgeKind
+from verifiers.ballot import Ballot, ballot_of
+
+
+class Voter(Model):
+    """A judge as a calibration knows it: under another family or with another prompt it is another judge."""
+
+    name: str
+    kind: JudgeKind
+    family: str
+    prompt_sha256s: list[str] = Field(default_factory=list)
+
+
+class Item(NamedTuple):
+    """One trajectory: the truth, the votes without those of silent judges, and what the record alone shows."""
+
+    item_id: str
+    task_id: str
+    truth: bool
+    votes: Mapping[str, bool]
+    signs: Mapping[str, float] = {}
+    infeasible: bool = False
+
+
+class LabelSet(NamedTuple):
+    """Items, the judges that were asked about them, and the domains they are from."""
+
+    source: str
+    items: Sequence[Item]
+    voters: Sequence[Voter]
+    domains: Sequence[Domain]
+
+    def where(self, wanted: Callable[[Item], bool]) -> LabelSet:
+        """The items of one kind."""
+        return self._replace(items=[item for item in self.items if wanted(item)])
+
+    def only(self, *names: str) -> LabelSet:
+        """The same items as if only these judges had been asked."""
+        items = [
+            item._replace(votes={name: vote for name, vote in item.votes.items() if name in names})
+            for item in self.items
+        ]
+        return self._replace(items=items, voters=[voter for voter in self.voters if voter.name in names])
+
+    def without_signs(self) -> LabelSet:
+        """The same items as if only votes were known of them."""
+        return self._replace(items=[item._replace(signs={}) for item in self.items])
+
+
+def ballots(labels: LabelSet) -> list[Ballot]:
+    """The votes on every item as the panel counts them; `complete` stands for right, `fail` for wrong."""
+    return [ballot_of(_vote(item, voter) for voter in labels.voters) for item in labels.items]
+
+
+def _vote(item: Item, voter: Voter) -> Vote:
+    said = item.votes.get(voter.name)
+    return Vote(
+        pass_id="",
+        target="trace",
+        attempt_id=item.item_id,
+        judge=voter.name,
+        judge_kind=voter.kind,
+        family=voter.family,
+        status="abstain" if said is None else "graded",
+        grade=None if said is None else "complete" if said else "fail",
+        reason="",
+    )
