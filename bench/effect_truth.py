@@ -25,7 +25,7 @@ from pipeline.config import PanelConfig, PolicyConfig, RunConfig
 from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.episode import plan_attempt
-from pipeline.judging import build_judges, judge_record
+from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.policies import build, policy_id
 from pipeline.records import Record, Step, Trajectory
 from pipeline.rollout import rollout
@@ -77,7 +77,9 @@ def played(seeds: int, mistakes: float) -> Iterator[tuple[TaskSpec, Record]]:
 
 def graded(task: TaskSpec, record: Record, verdicts: Counter[tuple[str, str]]) -> Iterator[Graded]:
     """The steps of a record with their truth and grade; the trajectory's verdict is counted."""
-    judgement = judge_record(task, record, build_judges(["screen", "effect"]), PanelConfig(), "bench")
+    judgement = asyncio.run(
+        judge_record(task, record, Bench(build_judges(["screen", "effect"])), PanelConfig(), "bench")
+    )
     for verdict in judgement.verdicts:
         if verdict.target == "trace":
             verdicts[verdict.rule, verdict.grade or verdict.status] += 1

@@ -15,7 +15,7 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
-from pipeline.words import Platform
+from pipeline.words import Platform, Target
 
 
 class TasksConfig(Model):
@@ -104,6 +104,13 @@ class ServerConfig(Model):
         return gpus
 
 
+class JudgeConfig(EndpointConfig):
+    """A model that judges: what it grades, and how many pictures it is shown at once."""
+
+    grades: tuple[Target, ...] = Field(default=("trace", "step"), min_length=1)
+    images: int = Field(default=10, ge=2)
+
+
 class LlmConfig(Model):
     """What concerns every model call: `cache` is a folder in which replies are kept, none where null."""
 
@@ -113,8 +120,10 @@ class LlmConfig(Model):
 class PanelConfig(Model):
     """How votes become a verdict."""
 
-    rule: Literal["quorum", "single"] = "quorum"
+    rule: Literal["quorum", "single", "weighted"] = "quorum"
     calibration: str | None = None
+    escalate: JudgeConfig | None = None
+    """A stronger judge, asked only where the others do not decide."""
 
 
 class BudgetConfig(Model):
@@ -144,7 +153,8 @@ class RunConfig(Model):
     step_judge: StepJudgeConfig = StepJudgeConfig()
     llm: LlmConfig = LlmConfig()
     serving: list[ServerConfig] = Field(default_factory=list)
-    judges: list[str] = Field(default_factory=lambda: ["screen", "effect"])
+    judges: list[str | JudgeConfig] = Field(default_factory=lambda: list[str | JudgeConfig](["screen", "effect"]))
+    """Judges without a model by name, and models, cheapest first."""
     panel: PanelConfig = PanelConfig()
     seed: int = 0
     attempts: int = Field(default=3, ge=1)
@@ -166,6 +176,9 @@ class RunConfig(Model):
             raise ValueError("two servers have the same name")
         return servers
 
+
+JUDGING_PARTS = ("budget", "judges", "llm", "panel", "serving")
+"""What another verification pass may have of its own."""
 
 _SHORT = {"tasks": "tasks.set", "policy": "policy.name"}
 """Public keys that stand for a part's main field: `policy=noop` means `policy.name=noop`."""

@@ -16,11 +16,12 @@ from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
 from pipeline.apps import list_apps
+from pipeline.clients import Need
 from pipeline.config import RunConfig
 from pipeline.envs.browser import find_chromium
 from pipeline.errors import ConfigError, RunError
 from pipeline.llm import LocalLimiter, demand, probe
-from pipeline.policies.models import Need, needs
+from pipeline.required import needs
 
 _LEAST_FREE_GB = 2.0
 _LOOPBACK = ("127.", "::1", "::ffff:127.")

@@ -1,31 +1,54 @@
 """Runs one verification pass over a record: contract checks, judges, panel; rows come out.
 
-The registry of judges is here. Judges see a view of the task and a stripped copy of the record: no policy, seed,
+Judges without a model go first. Then models are asked one after another, each only about what is not decided yet, and
+the one to escalate to at the end. Judges see a view of the task and a stripped copy of the record: no policy, seed,
 oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be judged
 again.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pipeline.config import PanelConfig
+from pipeline.clients import Clients, Need, endpoint_of
+from pipeline.config import JudgeConfig, PanelConfig, RunConfig
 from pipeline.errors import CaptureError, ConfigError, EpisodeError
 from pipeline.ocr import PictureReader
-from pipeline.protocols import Judge, Judged, JudgeView, view_of
-from pipeline.records import CheckResult, Keypoint, Record, Verdict, Vote
+from pipeline.protocols import Judge, Judged, view_of
+from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
+from verifiers.asking import LANGUAGES, prompt_text, together
 from verifiers.contract import evaluate
+from verifiers.drafting import KEYPOINTS, PRIOR
 from verifiers.effect import EffectJudge
+from verifiers.model_judge import ModelJudge
 from verifiers.panel import Case, decide, unscored
 from verifiers.screen import ScreenJudge
+from verifiers.step import PROMPT
+from verifiers.trace import FINAL, WINDOW
+from verifiers.tying import tied
 
 _JUDGES: tuple[tuple[str, Callable[[], Judge]], ...] = (
     ("effect", EffectJudge),
     ("screen", lambda: ScreenJudge(PictureReader())),
 )
-"""Every judge by name, sorted."""
+"""Every judge without a model by name, sorted."""
+
+_PROMPTS = {"step": (PROMPT,), "trace": (KEYPOINTS, PRIOR, WINDOW, FINAL)}
+"""What a model is asked with, by what it grades."""
+
+_BY_VOTES = ("quorum", "single", "weighted")
+"""Rules under which votes decide."""
+
+
+class Bench(NamedTuple):
+    """The judges of a pass: programs, models from the cheapest, and one to escalate to."""
+
+    programs: Sequence[Judge]
+    models: Sequence[ModelJudge] = ()
+    escalate: ModelJudge | None = None
 
 
 class Judgement(NamedTuple):
@@ -35,36 +58,110 @@ class Judgement(NamedTuple):
     keypoints: list[Keypoint]
     checks: list[CheckResult]
     verdicts: list[Verdict]
+    calls: list[ModelCall]
 
 
 def judge_names() -> list[str]:
-    """Names of the judges there are, sorted."""
+    """Names of the judges without a model, sorted."""
     return [name for name, _ in _JUDGES]
 
 
-def build_judges(names: Sequence[str]) -> list[Judge]:
-    """The judges of these names, each once; raises ConfigError naming the known ones."""
-    makers = dict(_JUDGES)
-    for name in names:
+def build_judges(names: Sequence[str | JudgeConfig]) -> list[Judge]:
+    """The judges without a model among these, each once; raises ConfigError naming the known ones."""
+    makers, wanted = dict(_JUDGES), [name for name in names if isinstance(name, str)]
+    for name in wanted:
         if name not in makers:
             raise ConfigError(f"judges: no judge '{name}'; judges: {', '.join(judge_names())}")
-    return [makers[name]() for name in dict.fromkeys(names)]
+    return [makers[name]() for name in dict.fromkeys(wanted)]
 
 
-def judge_record(
-    task: TaskSpec, record: Record, judges: Sequence[Judge], panel: PanelConfig, pass_id: str
-) -> Judgement:
-    """The rows of a pass over one record. Of what is unscored no judge is asked."""
-    evaluated = evaluate(task, record, pass_id)
-    view, bare = view_of(task), stripped(record)
-    judged = [] if unscored(record) else [_ask(judge, view, bare, pass_id) for judge in judges]
-    votes = [vote for one in judged for vote in one.votes]
-    return Judgement(
-        votes=votes,
-        keypoints=[keypoint for one in judged for keypoint in one.keypoints],
-        checks=evaluated.results,
-        verdicts=decide(Case(task, bare, evaluated, view), votes, panel, pass_id),
+def build_bench(config: RunConfig, clients: Clients) -> Bench:
+    """All judges of a configuration; raises ConfigError."""
+    escalate = config.panel.escalate
+    return Bench(
+        build_judges(config.judges),
+        [_model("judges", judge, clients) for judge in config.judges if isinstance(judge, JudgeConfig)],
+        _model("panel.escalate", escalate, clients) if escalate else None,
     )
+
+
+def needs(config: RunConfig) -> list[Need]:
+    """Every endpoint that judging will call; raises ConfigError naming the key."""
+    return [Need(endpoint_of(part, judge), judge.images) for part, judge in model_judges(config)]
+
+
+def model_judges(config: RunConfig) -> list[tuple[str, JudgeConfig]]:
+    """The judges that are models, each with its part of the configuration."""
+    found = [("judges", judge) for judge in config.judges if isinstance(judge, JudgeConfig)]
+    return found + ([("panel.escalate", config.panel.escalate)] if config.panel.escalate else [])
+
+
+def prompts(config: RunConfig) -> list[str]:
+    """Every fixed text that the configured judges show to a model, sorted."""
+    names = {name for _, judge in model_judges(config) for grade in judge.grades for name in _PROMPTS[grade]}
+    return sorted(prompt_text(name, language) for name in names for language in LANGUAGES)
+
+
+async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: PanelConfig, pass_id: str) -> Judgement:
+    """The rows of a pass over one record. Of what is unscored no judge is asked. Raises RunError."""
+    case = Case(task, stripped(record), evaluate(task, record, pass_id), view_of(task))
+    found = Judged([], [])
+    calls: list[ModelCall] = []
+    if not unscored(record):
+        for judge in bench.programs:
+            _join(found, await asyncio.to_thread(_ask, judge, case, pass_id))
+        for model in [*bench.models, *([bench.escalate] if bench.escalate else [])]:
+            _join(found, await _ask_model(model, case, found.votes, panel, pass_id, calls))
+    return Judgement(
+        votes=found.votes,
+        keypoints=tied(found.keypoints, task.checks),
+        checks=case.evaluated.results,
+        verdicts=decide(case, found.votes, panel, pass_id),
+        calls=calls,
+    )
+
+
+async def _ask_model(
+    judge: ModelJudge, case: Case, votes: Sequence[Vote], panel: PanelConfig, pass_id: str, calls: list[ModelCall]
+) -> Judged:
+    """A model's votes on what is still undecided."""
+    trace, steps = undecided_of(case, votes, panel)
+    asking = [judge.trace(case.view, case.record, pass_id, calls)] if trace and judge.grades_traces else []
+    if judge.grades_steps:
+        asking += [judge.step(case.view, case.record, index, pass_id, calls) for index in steps]
+    found = Judged([], [])
+    for one in await together(asking):
+        _join(found, one)
+    return found
+
+
+def undecided_of(case: Case, votes: Sequence[Vote], panel: PanelConfig) -> tuple[bool, list[int]]:
+    """Whether the trajectory is still to be decided by models, and which steps are.
+
+    Something is decided when a model was asked and the panel's rule holds; a proof of absence needs no model.
+    """
+    asked = {(vote.target, vote.step_index) for vote in votes if vote.judge_kind == "model"}
+    verdicts = decide(case, votes, panel, "")
+    settled = {
+        (verdict.target, verdict.step_index)
+        for verdict in verdicts
+        if verdict.rule in _BY_VOTES and (verdict.target, verdict.step_index) in asked
+    }
+    if case.outcome.absence == "passed":
+        settled.add(("trace", None))
+    left = [verdict for verdict in verdicts if (verdict.target, verdict.step_index) not in settled]
+    steps = [verdict.step_index for verdict in left if verdict.target == "step" and verdict.step_index is not None]
+    return any(verdict.target == "trace" for verdict in left), steps
+
+
+def _join(found: Judged, more: Judged) -> None:
+    found.votes.extend(more.votes)
+    found.keypoints.extend(more.keypoints)
+
+
+def _model(part: str, config: JudgeConfig, clients: Clients) -> ModelJudge:
+    endpoint = endpoint_of(part, config)
+    return ModelJudge(clients.client(endpoint), endpoint.model, endpoint.family, config.grades, config.images)
 
 
 def stripped(record: Record) -> Record:
@@ -79,12 +176,12 @@ def stripped(record: Record) -> Record:
     )
 
 
-def _ask(judge: Judge, view: JudgeView, record: Record, pass_id: str) -> Judged:
+def _ask(judge: Judge, case: Case, pass_id: str) -> Judged:
     """One judge's votes; one that cannot work leaves votes that say so, never a grade."""
     try:
-        return judge.judge(view, record, pass_id)
+        return judge.judge(case.view, case.record, pass_id)
     except (EpisodeError, CaptureError) as error:
-        return Judged(_error_votes(judge, record, pass_id, f"{error.code}: {error}"), [])
+        return Judged(_error_votes(judge, case.record, pass_id, f"{error.code}: {error}"), [])
 
 
 def _error_votes(judge: Judge, record: Record, pass_id: str, reason: str) -> list[Vote]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pipeline.actions import Model
 from pipeline.config import RunConfig
+from pipeline.policies.models import judge_of
 from pipeline.records import PassRow, Prompt, RunRow, digest, now
 from pipeline.selection import select_capabilities
 from pipeline.structs import Param
@@ -27,25 +28,38 @@ _GIT_SECONDS = 10.0
 
 def opening_rows(config: RunConfig, tasks: Sequence[TaskSpec], prompts: Sequence[str] = ()) -> list[Model]:
     """The rows written once, when a run begins; `prompts` are the fixed texts it will show to models."""
-    texts = {hashlib.sha256(text.encode()).hexdigest(): text for text in prompts}
+    shown = prompt_rows(prompts)
     row = RunRow(
         started_at=now(),
         config=[Param(name=name, value=value) for name, value in _flat(config.model_dump(mode="json"))],
         commit=_commit(),
         versions=_versions(),
-        prompt_sha256s=sorted(texts),
+        prompt_sha256s=[row.prompt_sha256 for row in shown],
     )
-    shown = [Prompt(prompt_sha256=name, text=texts[name]) for name in sorted(texts)]
     return [row, *shown, *tasks, *select_capabilities(tasks)]
+
+
+def prompt_rows(texts: Sequence[str]) -> list[Prompt]:
+    """Fixed texts that are shown to models, each once, sorted by hash."""
+    found = {hashlib.sha256(text.encode()).hexdigest(): text for text in texts}
+    return [Prompt(prompt_sha256=name, text=found[name]) for name in sorted(found)]
+
+
+def judge_set(kind: PassKind, config: RunConfig) -> list[str]:
+    """The names of a pass's judges."""
+    if kind == "online":
+        return [judge_of(config).name or ""]
+    models = [*config.judges, *([config.panel.escalate] if config.panel.escalate else [])]
+    return [judge if isinstance(judge, str) else judge.name or "" for judge in models]
 
 
 def pass_row(run_id: str, kind: PassKind, config: RunConfig, *distinct: str) -> PassRow:
     """One verification pass; `distinct` tells passes of the same judges apart."""
-    panel = config.panel
+    panel, judges = config.panel, judge_set(kind, config)
     return PassRow(
-        pass_id=digest("pass", run_id, kind, panel.rule, panel.calibration or "", *config.judges, *distinct),
+        pass_id=digest("pass", run_id, kind, panel.rule, panel.calibration or "", *judges, *distinct),
         kind=kind,
-        judge_set=["step"] if kind == "online" else config.judges,
+        judge_set=judges,
         rule=panel.rule,
         calibration_id=panel.calibration,
         judged_at=now(),

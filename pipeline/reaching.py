@@ -10,13 +10,14 @@ from typing import Any
 
 from ray.exceptions import RayError, RayTaskError
 
+from pipeline.clients import Access, place_of
+from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Place
 from pipeline.config import BudgetConfig, RunConfig
 from pipeline.errors import ModelError, RunError
 from pipeline.llm import LocalLimiter, Spent, demand, probe
-from pipeline.policies.models import Access, needs, place_of
-from pipeline.policies.models import Place as ModelPlace
 from pipeline.records import ModelCall
+from pipeline.required import needs
 from pipeline.supervision import actor
 
 _AT_ONCE = 4000

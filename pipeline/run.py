@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +19,12 @@ from uuid import uuid4
 import pyarrow.fs as pafs
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from pipeline import manifest, policies
+from pipeline import judging, manifest, policies
 from pipeline.apps import install, load_app
+from pipeline.clients import Access
+from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Cluster, Place, connected, inside_job, joins_cluster
-from pipeline.config import RunConfig, parse_config
+from pipeline.config import JUDGING_PARTS, PolicyConfig, RunConfig, StepJudgeConfig, parse_config
 from pipeline.crew import Office, Seat
 from pipeline.dataset import Dataset
 from pipeline.doctor import chromium
@@ -30,9 +32,9 @@ from pipeline.errors import ConfigError, EpisodeError, PathproofError, RunError,
 from pipeline.jury import Chamber, Jury
 from pipeline.planning import Desk, Order, Tried, Work, missing
 from pipeline.progress import Board
-from pipeline.provenance import opening_rows, pass_row
+from pipeline.provenance import opening_rows, pass_row, prompt_rows
 from pipeline.reaching import reach
-from pipeline.records import ModelCall, PassRow, digest
+from pipeline.records import ModelCall, PassRow, Prompt, digest
 from pipeline.selection import select_tasks
 from pipeline.serving import served
 from pipeline.sinks import LOST
@@ -105,13 +107,16 @@ def resume(address: Address, board: Board) -> Outcome:
         return _start(run, tasks)
 
 
-def rejudge(address: Address, judging: RunConfig, board: Board) -> Outcome:
-    """Judge every stored trajectory in a new pass, with the judges and the panel of `judging`."""
+def rejudge(address: Address, wanted: RunConfig, board: Board) -> Outcome:
+    """Judge every stored trajectory in a new pass, with the judges and the panel of `wanted`."""
     folder = storage_of(address)
     stored = manifest.read_run(folder)
     own = parse_config(stored.config)
-    config = own.model_copy(update={"judges": judging.judges, "panel": judging.panel})
-    run = _Run(folder, stored.run_id, own, board)
+    # Nobody acts in this pass, so that no acting model has to be there.
+    idle = {"policy": PolicyConfig(name="noop"), "step_judge": StepJudgeConfig()}
+    taken = {part: getattr(wanted, part) for part in JUDGING_PARTS}
+    config = own.model_copy(update={**taken, **idle})
+    run = _Run(folder, stored.run_id, own.model_copy(update={"budget": wanted.budget}), board)
     with _held(folder), connected(own.workers, own.platform) as cluster:
         return asyncio.run(_Drive(run, cluster).rejudge(config))
 
@@ -142,15 +147,24 @@ class _Drive:
     async def rejudge(self, config: RunConfig) -> Outcome:
         """Judge every final attempt once more."""
         with _signals(self._halt):
-            epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
-            again = pass_row(self._run.run_id, "rejudge", config, str(epoch))
-            attempts = Dataset(self._run.folder).table("trajectories", ["attempt_id"]).column(0).to_pylist()
-            await self._record([again])
-            jury = Jury(self._chamber(epoch, again, config))
-            jury.add(attempts)
-            self._run.board.expect("judged", len(attempts), 0)
-            await self._together(jury, [])
+            async with served(config, self._cluster, self._halt, self._run.board.say) as reachable:
+                await self._judge_all(config, reachable)
         return await self._finish()
+
+    async def _judge_all(self, config: RunConfig, reachable: RunConfig) -> None:
+        calls: list[ModelCall] = []
+        access = await reach(reachable, calls, scheduling_strategy=self._here)
+        epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
+        again = pass_row(self._run.run_id, "rejudge", config, str(epoch))
+        dataset = Dataset(self._run.folder)
+        attempts = dataset.table("trajectories", ["attempt_id"]).column(0).to_pylist()
+        known = {row.prompt_sha256 for row in dataset.rows(Prompt)}
+        shown = [row for row in prompt_rows(judging.prompts(config)) if row.prompt_sha256 not in known]
+        await self._record([*calls, *shown, again])
+        jury = Jury(self._chamber(self._post(epoch, reachable, access), again))
+        jury.add(attempts)
+        self._run.board.expect("judged", len(attempts), 0)
+        await self._together(jury, [])
 
     async def _roll_out(self, tasks: Sequence[TaskSpec], reachable: RunConfig) -> None:
         """Do what is missing; `reachable` is the configuration with the addresses of the servers we run."""
@@ -162,16 +176,15 @@ class _Drive:
         online, collected = (pass_row(self._run.run_id, kind, config) for kind in ("online", "collect"))
         begun = [online, collected] if config.step_judge.online else [collected]
         await self._record([*calls, *(row for row in begun if row.pass_id not in survey.passes)])
-        jury = Jury(self._chamber(epoch, collected, config))
+        post = self._post(epoch, reachable, access)
+        jury = Jury(self._chamber(post, collected))
         jury.add(survey.unjudged)
         board = self._run.board
         board.expect("trajectories", order.total, len(survey.final))
         board.expect("judged", order.total, len(survey.final) - len(survey.unjudged))
         left = order.total - len(survey.final)
         desk = Desk(missing(order, survey.final, survey.tried))
-        office = self._office(
-            desk, jury, Post(self._run.folder, self._run.run_id, epoch, "", reachable, access, online.pass_id)
-        )
+        office = self._office(desk, jury, post._replace(online_pass=online.pass_id))
         await self._together(jury, [Seat(number, office) for number in range(min(left, config.workers))])
 
     async def _settle_past(self, tasks: Sequence[TaskSpec]) -> Survey:
@@ -180,7 +193,8 @@ class _Drive:
         for attempt, final in survey.lost:
             await ask(self._committer.revoke.remote(attempt, final, LOST), PUBLISH_SECONDS, "committer")
         if not survey.tasks:
-            await self._record(opening_rows(self._run.config, tasks, policies.prompts(self._run.config)))
+            config = self._run.config
+            await self._record(opening_rows(config, tasks, [*policies.prompts(config), *judging.prompts(config)]))
         return _survey(self._run, tasks) if survey.lost else survey
 
     async def _together(self, jury: Jury, seats: list[Seat]) -> None:
@@ -237,7 +251,10 @@ class _Drive:
             ended=ended,
         )
 
-    def _chamber(self, epoch: int, row: PassRow, config: RunConfig) -> Chamber:
+    def _post(self, epoch: int, reachable: RunConfig, access: Mapping[ModelPlace, Access]) -> Post:
+        return Post(self._run.folder, self._run.run_id, epoch, "", reachable, access)
+
+    def _chamber(self, post: Post, row: PassRow) -> Chamber:
         def judged(done: Judgements) -> None:
             self._grades.update(done.grades)
             self._meter.spend(done.usage)
@@ -250,7 +267,7 @@ class _Drive:
             agency=self._agency,
             place=self._cluster.judge,
             halt=self._halt,
-            post=lambda name: Post(self._run.folder, self._run.run_id, epoch, name, config),
+            post=lambda name: post._replace(name=name),
             judged=judged,
         )
 

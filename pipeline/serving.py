@@ -20,8 +20,8 @@ from pipeline.cluster import Cluster, Place, several_nodes
 from pipeline.config import EndpointConfig, RunConfig, ServerConfig
 from pipeline.errors import ConfigError, PathproofError, RunError, WorkerError
 from pipeline.model_server import KEY_VARIABLE, Command, ModelServer, vllm_command
-from pipeline.policies.models import needs
 from pipeline.ports import LOOPBACK
+from pipeline.required import needs
 from pipeline.supervision import CLOSE_SECONDS, Halt, actor, ask, dismiss, offered, spelled, unless
 
 TELL_SECONDS = 15.0

@@ -18,17 +18,18 @@ from typing import NamedTuple
 from pipeline import envs, manifest, policies
 from pipeline.actions import Model
 from pipeline.apps import install, load_app
+from pipeline.clients import Access, Clients
+from pipeline.clients import Place as ModelPlace
 from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
 from pipeline.episode import AttemptPlan
 from pipeline.errors import ConfigError, RunError, SetupError
-from pipeline.judging import build_judges, judge_record
+from pipeline.judging import Judgement, build_bench, judge_record
 from pipeline.manifest import Assigned
-from pipeline.policies.models import Access, Models
-from pipeline.policies.models import Place as ModelPlace
+from pipeline.policies.models import Models
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
-from pipeline.records import Record
+from pipeline.records import Record, usage_of
 from pipeline.rollout import StoppedError, rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
@@ -36,6 +37,7 @@ from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
 from pipeline.tasks import TaskSpec
 from pipeline.words import Termination
+from verifiers.asking import together
 
 _KEEP_SECONDS = 2.0
 """How long a finished attempt may wait in the buffer for company: what is buffered dies with the worker."""
@@ -91,7 +93,8 @@ class RolloutWorker:
         self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
         self._scratch: Scratch | None = None
         self._environment: Environment | None = None
-        self._models = Models(post.config, post.access or {}, post.online_pass)
+        self._clients = Clients(post.config.llm, post.access or {})
+        self._models = Models(post.config, self._clients, post.online_pass)
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
         self._waiting_since = 0.0
@@ -138,7 +141,7 @@ class RolloutWorker:
 
     async def close(self) -> None:
         """Leave nothing behind."""
-        await self._models.close()
+        await self._clients.close()
         if self._environment is not None:
             await self._environment.close()
         if self._scratch is not None:
@@ -170,7 +173,8 @@ class JudgeWorker:
     def __init__(self, post: Post, pass_id: str) -> None:
         self._post, self._pass_id = post, pass_id
         self._writer = PartWriter(post.folder, post.run_id, post.epoch, post.name)
-        self._judges = build_judges(post.config.judges)
+        self._clients = Clients(post.config.llm, post.access or {})
+        self._bench = build_bench(post.config, self._clients)
         self._dataset: Dataset | None = None
 
     async def ready(self) -> str:
@@ -183,35 +187,42 @@ class JudgeWorker:
         """Answer, to show that the process and its loop are alive."""
 
     async def judge(self, attempt_ids: Sequence[str]) -> Judgements:
-        """Judge attempts from their published rows; raises SinkError."""
-        return await asyncio.to_thread(self._judge, attempt_ids)
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-    def _judge(self, attempt_ids: Sequence[str]) -> Judgements:
+        """Judge attempts from their published rows, at once where models are asked; raises RunError or SinkError."""
         if self._dataset is None:
             raise RunError(f"judge {self._post.name} was not made ready")
-        self._dataset.refresh()
+        await asyncio.to_thread(self._dataset.refresh)
         grades: Counter[str] = Counter()
         usage = Usage()
-        for attempt_id in attempt_ids:
-            record = self._dataset.record(attempt_id)
-            task = self._dataset.task(record.attempt.task_id)
-            judgement = judge_record(task, record, self._judges, self._post.config.panel, self._pass_id)
+        for judgement in await self._judged(self._dataset, attempt_ids):
             rows: list[Model] = [
                 *judgement.votes,
                 *judgement.keypoints,
                 *judgement.checks,
                 *judgement.verdicts,
+                *judgement.calls,
             ]
             self._writer.add(rows)
-            usage = sum((vote.usage for vote in judgement.votes), usage)
+            usage = sum((usage_of(call) for call in judgement.calls), usage)
             grades.update(v.grade or v.status for v in judgement.verdicts if v.target == "trace")
-        batch = self._writer.flush()
+        batch = await asyncio.to_thread(self._writer.flush)
         if batch is None:
             raise RunError(f"judge {self._post.name} had nothing to say of {', '.join(attempt_ids)}")
         return Judgements(batch, len(attempt_ids), grades, usage)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._clients.close()
+
+    async def _judged(self, dataset: Dataset, attempt_ids: Sequence[str]) -> list[Judgement]:
+        """Every attempt's judgement; programs take the processor, so without models one is made after the other."""
+        if self._bench.models or self._bench.escalate:
+            return await together(self._judge(dataset, attempt_id) for attempt_id in attempt_ids)
+        return [await self._judge(dataset, attempt_id) for attempt_id in attempt_ids]
+
+    async def _judge(self, dataset: Dataset, attempt_id: str) -> Judgement:
+        record = await asyncio.to_thread(dataset.record, attempt_id)
+        task = await asyncio.to_thread(dataset.task, record.attempt.task_id)
+        return await judge_record(task, record, self._bench, self._post.config.panel, self._pass_id)
 
 
 class CommitterActor:

@@ -19,7 +19,7 @@ from pipeline.config import RunConfig, load_config
 from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.episode import AttemptPlan, plan_attempt
-from pipeline.judging import build_judges, judge_record
+from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Consulted, Decision, Policy, Turn
 from pipeline.provenance import opening_rows, pass_row
@@ -182,7 +182,8 @@ def _judge(folder: Path, committer: Committer, shared: RunConfig) -> None:
     rows: list[Model] = [passed]
     for number, attempt_id in enumerate(dataset.unjudged_attempts()):
         record = dataset.record(attempt_id)
-        judgement = judge_record(dataset.task(record.attempt.task_id), record, judges, shared.panel, passed.pass_id)
+        task = dataset.task(record.attempt.task_id)
+        judgement = asyncio.run(judge_record(task, record, Bench(judges), shared.panel, passed.pass_id))
         rows += [*judgement.votes, *judgement.keypoints, *judgement.checks, *judgement.verdicts]
         if number % 4 == 0:
             rows += [_opinion(passed.pass_id, attempt_id, "ann", "complete")]

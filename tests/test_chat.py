@@ -49,7 +49,11 @@ class Conversation:
             self._requests = server.requests
             async with client_of(endpoint_of(server, **(endpoint or {}))) as client:
                 actor = Actor(client, load_dialect(dialect), images, room, max_tokens=256, temperature=0.0)
-                judge = None if retries is None else Supervisor(StepVerifier(client, "scripted"), retries, "online")
+                judge = (
+                    None
+                    if retries is None
+                    else Supervisor(StepVerifier(client, "scripted", "scripted"), retries, "online")
+                )
                 return await play(ChatPolicy("chat", task, actor, 0, judge), task, **playing)
 
     @property

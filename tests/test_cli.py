@@ -58,7 +58,10 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
         (["collect", "tasks.depth=3"], "error: tasks.depth: unknown key; known keys: limit, set"),
         (["collect", "platform=mobile"], "error: platform: 'quickstart' has no task on mobile"),
         (["collect", "profile=observe"], "error: profile: Input should be 'sandbox'"),
-        (["judge", "/nowhere", "workers=4"], "error: workers: judging again takes only judges and panel keys"),
+        (
+            ["judge", "/nowhere", "workers=4"],
+            "error: workers: judging again takes only budget, judges, llm, panel, serving keys",
+        ),
         (["collect", "seed"], "error: argument 'seed': write it as key=value"),
         (["collect", "workers=0"], "error: workers: "),
         (["collect", "--config", "missing"], "error: --config: no configuration 'missing'; names: fake, quickstart"),

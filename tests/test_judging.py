@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import get_args
 
@@ -10,7 +11,7 @@ import pytest
 from pipeline.actions import Finished, Type
 from pipeline.config import PanelConfig, PolicyConfig, RunConfig
 from pipeline.errors import CaptureError, ConfigError, ModelError
-from pipeline.judging import Judgement, build_judges, judge_names, judge_record, stripped
+from pipeline.judging import Bench, Judgement, build_judges, judge_names, judge_record, stripped
 from pipeline.policies import build
 from pipeline.protocols import Judge, Judged, JudgeView, view_of
 from pipeline.records import Record, Vote
@@ -58,7 +59,8 @@ class Canned:
 
 
 def judged(of: Record, *more: Judge, made: TaskSpec = MADE) -> Judgement:
-    return judge_record(made, of, [*build_judges(["screen", "effect"]), *more], PanelConfig(), "pass-1")
+    bench = Bench([*build_judges(["screen", "effect"]), *more])
+    return asyncio.run(judge_record(made, of, bench, PanelConfig(), "pass-1"))
 
 
 def test_a_pass_gives_rows_of_every_kind() -> None:
@@ -211,11 +213,11 @@ def test_what_judges_may_not_see_changes_no_verdict(change: Change) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-async def test_nor_on_real_episodes_with_mistakes(change: Change) -> None:
+def test_nor_on_real_episodes_with_mistakes(change: Change) -> None:
     for beginning, seed in (('Delete the to-do "Water', 1), ('Set the priority of "Pay', 2), ("Rename", 3)):
         made = fake_task(beginning)
         config = RunConfig(policy=PolicyConfig(name="planner", mistakes=0.3))
-        of = await play(build(config, made, seed), made)
+        of = asyncio.run(play(build(config, made, seed), made))
         other, altered = change(made, of)
 
         assert judged(altered, made=other).verdicts == judged(of, made=made).verdicts

@@ -77,7 +77,7 @@ def test_a_model_acts_in_real_browsers_and_its_run_is_graded(ray_here: Cluster, 
     assert float(str(one(folder, "SELECT min(usage.cost_usd) FROM trajectories"))) > 0
     assert float(str(one(folder, "SELECT sum(usd_per_accepted) FROM cost_per_accepted"))) > 0
     assert rows(
-        folder, "SELECT DISTINCT v.grade, kind FROM votes v JOIN passes USING (pass_id) WHERE judge = 'step'"
+        folder, "SELECT DISTINCT v.grade, kind FROM votes v JOIN passes USING (pass_id) WHERE judge = 'scripted'"
     ) == [("correct", "online")]
     assert one(folder, "SELECT count(*) FROM votes WHERE prompt_sha256 IN (SELECT prompt_sha256 FROM prompts)") == steps
     _nowhere(folder, key)

@@ -10,15 +10,15 @@ import pytest
 from PIL import Image as Pictures
 
 from pipeline.actions import Action, Click, Drag, Launch, Pixel, Point, Type
-from pipeline.llm import Message, Picture
 from pipeline.protocols import JudgeView, Move
 from pipeline.records import Frame, ModelCall, Vote
 from pipeline.scripted_endpoint import ScriptedReply
 from pipeline.structs import Image
 from tests.endpoints import client_of, endpoint_of, says, serving
+from verifiers.asking import prompt_text
 from verifiers.overlay import marked
 from verifiers.quoting import quoted
-from verifiers.step import Proposal, StepVerifier, prompt_of, system_text
+from verifiers.step import Proposal, StepVerifier
 
 HERE = Point(x=500, y=500)
 
@@ -34,6 +34,16 @@ def pixels(of: Frame) -> Pictures.Image:
     return Pictures.open(io.BytesIO(of.image.bytes)).convert("RGB")
 
 
+async def shown_for(one: Proposal) -> tuple[str, str, int]:
+    """The instructions, the text and the number of pictures that a judge is shown."""
+    with serving(says(answer(grade="correct"))) as server:
+        async with client_of(endpoint_of(server)) as client:
+            await StepVerifier(client, "judge", "family").grade(one, "pass", [])
+    system, user = server.requests[0].body["messages"]
+    texts = [part["text"] for part in user["content"] if part["type"] == "text"]
+    return system["content"], "\n".join(texts), len(user["content"]) - len(texts)
+
+
 def proposal(*moves: Move, language: str = "en", thought: str = "", history: tuple[str, ...] = ()) -> Proposal:
     view = JudgeView(
         task_id="t", instruction="Buy stamps", language=language, platform="web", app_ids=["shop"], max_steps=9
@@ -45,15 +55,13 @@ def move(action: Action, *points: Pixel) -> Move:
     return Move(action=action, device_points=list(points))
 
 
-def text_of(message: Message) -> str:
-    return "\n".join(part for part in message.parts if isinstance(part, str))
-
-
 async def graded(reply: ScriptedReply) -> tuple[Vote, list[ModelCall]]:
     ledger: list[ModelCall] = []
     with serving(reply) as server:
         async with client_of(endpoint_of(server)) as client:
-            vote = await StepVerifier(client, "family").grade(proposal(move(Type(content="x"))), "pass", ledger)
+            vote = await StepVerifier(client, "judge", "family").grade(
+                proposal(move(Type(content="x"))), "pass", ledger
+            )
     return vote, ledger
 
 
@@ -118,29 +126,27 @@ def test_long_text_is_cut_and_says_so() -> None:
     assert quoted("x" * 30, most=10) == f"| {'x' * 10} [cut]"
 
 
-def test_a_judge_sees_task_history_thought_and_action_but_no_numbers() -> None:
-    shown = prompt_of(
-        proposal(move(Drag(start=HERE, end=HERE), Pixel(x=1, y=2), Pixel(x=3, y=4)), history=("1. a",), thought="go")
-    )
+async def test_a_judge_sees_task_history_thought_and_action_but_no_numbers() -> None:
+    drag = move(Drag(start=HERE, end=HERE), Pixel(x=1, y=2), Pixel(x=3, y=4))
 
-    said = text_of(shown[1])
-    assert [message.role for message in shown] == ["system", "user"]
+    _, said, pictures = await shown_for(proposal(drag, history=("1. a",), thought="go"))
+
     assert "| Buy stamps" in said and "| 1. a" in said and "| go" in said
     assert '| {"type":"Drag"}' in said
-    assert isinstance(shown[1].parts[-1], Picture)
+    assert pictures == 1
 
 
-def test_every_move_of_a_reply_is_shown() -> None:
-    shown = prompt_of(proposal(move(Click(point=HERE), Pixel(x=9, y=9)), move(Launch(url="http://x/"))))
+async def test_every_move_of_a_reply_is_shown() -> None:
+    _, said, _ = await shown_for(proposal(move(Click(point=HERE), Pixel(x=9, y=9)), move(Launch(url="http://x/"))))
 
-    assert '| {"type":"Click"}\n| {"type":"Launch","url":"http://x/"}' in text_of(shown[1])
+    assert '| {"type":"Click"}\n| {"type":"Launch","url":"http://x/"}' in said
 
 
-def test_chinese_tasks_are_judged_in_chinese() -> None:
-    shown = prompt_of(proposal(move(Type(content="x")), language="zh"))
+async def test_chinese_tasks_are_judged_in_chinese() -> None:
+    system, said, _ = await shown_for(proposal(move(Type(content="x")), language="zh"))
 
-    assert text_of(shown[0]) == system_text("zh")
-    assert "打算执行的动作：" in text_of(shown[1])
+    assert system == prompt_text("step", "zh")
+    assert "打算执行的动作：" in said
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -151,7 +157,7 @@ async def test_a_grade_comes_with_its_reasons_and_its_evidence(grade: str) -> No
     vote, ledger = await graded(says(answer(grade=grade)))
 
     assert (vote.status, vote.grade, vote.reason) == ("graded", grade, "A B C")
-    assert (vote.judge, vote.judge_kind, vote.family, vote.target) == ("step", "model", "family", "step")
+    assert (vote.judge, vote.judge_kind, vote.family, vote.target) == ("judge", "model", "family", "step")
     assert vote.frame_sha256s == [grey().sha256]
     assert vote.usage.calls == 1
     assert [(row.stage, row.pass_id) for row in ledger] == [("step", "pass")]

@@ -19,7 +19,7 @@ from pipeline.config import load_config
 from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.episode import AttemptPlan, plan_attempt
-from pipeline.judging import build_judges, judge_record
+from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Turn
 from pipeline.provenance import opening_rows, pass_row
@@ -135,7 +135,8 @@ async def test_from_a_task_to_a_graded_row(tmp_path: Path) -> None:
     stored = Dataset(tmp_path).record(plan.attempt_id)
     assert stored == record
     passed = pass_row(RUN, "collect", CONFIG)
-    judgement = judge_record(task, stored, build_judges(CONFIG.judges), CONFIG.panel, passed.pass_id)
+    bench = Bench(build_judges(CONFIG.judges))
+    judgement = await judge_record(task, stored, bench, CONFIG.panel, passed.pass_id)
     assert [(found.segment, found.state) for found in judgement.checks] == [("priority", "passed"), ("done", "passed")]
     assert {keypoint.state for keypoint in judgement.keypoints} == {"met"}
     verdict = next(verdict for verdict in judgement.verdicts if verdict.target == "trace")

@@ -1,7 +1,8 @@
 """Where an action happens, drawn on the picture it was decided on, without hiding what is there.
 
 A press is a ring around the point, a stroke a line from ring to ring that stops short of both; each is drawn in two
-colours so that it shows on any ground. The pixels inside a ring stay as they were.
+colours so that it shows on any ground. The pixels inside a ring stay as they were. Of a small target there is a copy
+without a mark, enlarged.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from PIL import ImageDraw
 
 from pipeline.actions import Pixel
 from pipeline.records import Frame
-from pipeline.structs import Image
+from pipeline.structs import Box, Image
 
 _RADIUS_SHARE = 0.02
 _LEAST_RADIUS = 14
 _OUTER, _INNER = (255, 255, 255), (230, 0, 60)
 _PNG_LEVEL = 3
+_SMALL = 24
+"""Pixels of the shorter side below which a target is small."""
+_AROUND, _ENLARGED = 160, 2
 
 
 def marked(frame: Frame, points: Sequence[Pixel]) -> Frame:
@@ -39,6 +43,18 @@ def marked(frame: Frame, points: Sequence[Pixel]) -> Frame:
             around = (point.x - radius, point.y - radius, point.x + radius, point.y + radius)
             draw.ellipse(around, outline=colour, width=width)
     return _frame(picture)
+
+
+def close_up(frame: Frame, point: Pixel, box: Box | None) -> Frame | None:
+    """The surroundings of a small target, enlarged and without a mark; null where the target is large enough."""
+    if box is not None and min(box.right - box.left, box.bottom - box.top) >= _SMALL:
+        return None
+    with Pictures.open(io.BytesIO(frame.image.bytes), formats=["PNG"]) as stored:
+        width, height = min(_AROUND, stored.width), min(_AROUND, stored.height)
+        left = min(max(point.x - width // 2, 0), stored.width - width)
+        top = min(max(point.y - height // 2, 0), stored.height - height)
+        cut = stored.convert("RGB").crop((left, top, left + width, top + height))
+    return _frame(cut.resize((width * _ENLARGED, height * _ENLARGED), Pictures.Resampling.LANCZOS))
 
 
 def _line(

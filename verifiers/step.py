@@ -7,28 +7,26 @@ ever becomes a grade. (Order and grades: UI-Venus-2 report, section on step-leve
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import MutableSequence, Sequence
-from importlib import resources
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from pipeline.actions import Action, Pixel, render
+from pipeline.actions import Action
 from pipeline.errors import ModelError
-from pipeline.llm import Client, Message, Picture, Prompt, Reply, Unreadable, picture_of, read_structured
+from pipeline.llm import Client, Picture
 from pipeline.protocols import JudgeView, Move
-from pipeline.records import Frame, ModelCall, Vote
+from pipeline.records import Frame, ModelCall, Record, Step, Vote
+from pipeline.structs import Usage
 from pipeline.words import StepGrade, VoteStatus
+from verifiers.asking import Asked, NoAnswer, Told, language_of, prompt_sha256, shown, structured
 from verifiers.overlay import marked
 from verifiers.quoting import quoted
 
-NAME = "step"
-"""The judge's name in rows, and the stage of its calls."""
-LANGUAGES = ("en", "zh")
-_MAX_TOKENS = 1024
+PROMPT = "step"
+STAGE = "step"
+"""Stage of its calls."""
 _HISTORY = 20
-_GRADES: tuple[StepGrade, ...] = get_args(StepGrade)
 
 _WORDS = {
     "en": {
@@ -73,66 +71,68 @@ class StepAnswer(BaseModel):
 class StepVerifier:
     """Grades proposals by one model."""
 
-    def __init__(self, client: Client, family: str) -> None:
-        self._client, self.family = client, family
+    def __init__(self, client: Client, name: str, family: str) -> None:
+        self._client, self.name, self.family = client, name, family
 
     async def grade(self, proposal: Proposal, pass_id: str, ledger: MutableSequence[ModelCall]) -> Vote:
         """The vote on a proposal; `attempt_id` and `step_index` are the caller's to fill in. Raises RunError."""
-        language = language_of(proposal.view.language)
+        asked, language = Asked(None, pass_id, ledger), language_of(proposal.view.language)
         try:
-            reply = await self._client.ask(
-                prompt_of(proposal),
-                stage=NAME,
-                ledger=ledger,
-                pass_id=pass_id,
-                schema=StepAnswer,
-                max_tokens=_MAX_TOKENS,
-                temperature=0.0,
-            )
+            found = await structured(self._client, STAGE, PROMPT, language, _parts(proposal), StepAnswer, asked)
         except ModelError as error:
-            return self._vote(proposal, pass_id, language, "error", f"{error.code}: {error.message}", None)
-        answer = _answer(reply)
-        if isinstance(answer, str):
-            return self._vote(proposal, pass_id, language, "abstain", answer, reply)
+            return self._vote(proposal, pass_id, ("error", None, f"{error.code}: {error.message}"), None)
+        if isinstance(found, NoAnswer):
+            return self._vote(proposal, pass_id, ("abstain", None, found.reason), found.told)
+        answer, told = found
         reason = f"{answer.target} {answer.thought_and_action} {answer.service_to_task}"
         if answer.grade == "unsure":
-            return self._vote(proposal, pass_id, language, "abstain", reason, reply)
-        return self._vote(proposal, pass_id, language, "graded", reason, reply, answer.grade)
+            return self._vote(proposal, pass_id, ("abstain", None, reason), told)
+        return self._vote(proposal, pass_id, ("graded", answer.grade, reason), told)
 
     def _vote(
-        self,
-        proposal: Proposal,
-        pass_id: str,
-        language: str,
-        status: VoteStatus,
-        reason: str,
-        reply: Reply | None,
-        grade: StepGrade | None = None,
+        self, proposal: Proposal, pass_id: str, said: tuple[VoteStatus, StepGrade | None, str], told: Told | None
     ) -> Vote:
+        status, grade, reason = said
         return Vote(
             pass_id=pass_id,
             target="step",
             attempt_id="",
             step_index=None,
-            judge=NAME,
+            judge=self.name,
             judge_kind="model",
             family=self.family,
             status=status,
             grade=grade,
             reason=reason,
             frame_sha256s=[proposal.frame.sha256],
-            prompt_sha256=hashlib.sha256(system_text(language).encode()).hexdigest(),
-            reply=reply.text if reply else None,
-            **({"usage": reply.usage} if reply else {}),
+            prompt_sha256=prompt_sha256(PROMPT, language_of(proposal.view.language)),
+            reply=told.text if told else None,
+            usage=told.usage if told else Usage(),
         )
 
 
-def prompt_of(proposal: Proposal) -> Prompt:
-    """What the model is shown."""
-    language = language_of(proposal.view.language)
-    words = _WORDS[language]
+def proposal_of(view: JudgeView, record: Record, index: int) -> Proposal | None:
+    """A stored step as it was before it happened; null when there is no picture or no action to grade."""
+    step = record.steps[index]
+    frame = record.frames.get(record.observations[index].frame_sha256 or "")
+    if frame is None or step.action is None:
+        return None
+    points = [point for point in (step.device_point, step.device_point_end) if point is not None]
+    history = [f"{number}. {told_of(earlier)}" for number, earlier in enumerate(record.steps[:index], 1)]
+    return Proposal(view, frame, history, step.thought, [Move(action=step.action, device_points=points)])
+
+
+def told_of(step: Step) -> str:
+    """A step that is over, in one line: the action and what became of it."""
+    said = spelled(step.action) if step.action else "(no action)"
+    failed = f": {step.action_error}" if step.action_error else ""
+    return f"{said} -> {step.status}{failed}"
+
+
+def _parts(proposal: Proposal) -> list[str | Picture]:
+    """What the model is shown beside its instructions."""
+    words = _WORDS[language_of(proposal.view.language)]
     history = "\n".join(proposal.history[-_HISTORY:])
-    proposed = "\n".join(_told(move.action) for move in proposal.moves)
     before = [
         words["task"],
         quoted(proposal.view.instruction),
@@ -141,35 +141,14 @@ def prompt_of(proposal: Proposal) -> Prompt:
         words["thought"],
         quoted(proposal.thought),
         words["action"],
-        quoted(proposed),
+        quoted("\n".join(spelled(move.action) for move in proposal.moves)),
         words["screen"],
     ]
-    return [Message("system", (system_text(language),)), Message("user", ("\n".join(before), _picture(proposal)))]
+    points = [point for move in proposal.moves for point in move.device_points]
+    return ["\n".join(before), shown(marked(proposal.frame, points))]
 
 
-def system_text(language: str) -> str:
-    """The instructions in one of the languages."""
-    return (resources.files("verifiers") / "prompts" / f"step.{language}.md").read_text(encoding="utf-8")
-
-
-def language_of(language: str) -> str:
-    """The language of the prompts for a task's language."""
-    return "zh" if language.startswith("zh") else "en"
-
-
-def _picture(proposal: Proposal) -> Picture:
-    points: list[Pixel] = [point for move in proposal.moves for point in move.device_points]
-    return picture_of(marked(proposal.frame, points))
-
-
-def _told(action: Action) -> str:
+def spelled(action: Action) -> str:
     """The action without its numbers, which a judge is not to repeat: the rings show them."""
     hidden = {"point", "start", "end"} & set(type(action).model_fields)
-    return render(action) if not hidden else action.model_dump_json(exclude=hidden)
-
-
-def _answer(reply: Reply) -> StepAnswer | str:
-    if reply.outcome != "answered":
-        return f"the judge's reply is {reply.outcome}"
-    answer = read_structured(reply.text, StepAnswer)
-    return answer.reason if isinstance(answer, Unreadable) else answer
+    return action.model_dump_json(exclude=hidden)

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from pipeline.commands.shell import examples
-from pipeline.config import load_config, override_config
+from pipeline.config import JUDGING_PARTS, load_config, override_config
 from pipeline.errors import ConfigError
 from pipeline.judging import build_judges
 from pipeline.manifest import read_run
@@ -19,7 +19,6 @@ from pipeline.run import rejudge as rejudge_run
 from pipeline.run import resume as resume_run
 from pipeline.summary import table_of, tallies
 
-_JUDGING = ("judges", "panel")
 _WIDTH = 140
 
 Assignments = Annotated[
@@ -78,8 +77,8 @@ def judge(
     """Judge the stored trajectories again: a new pass is added, nothing is rewritten."""
     changes = assignments or []
     for change in changes:
-        if change.partition("=")[0].partition(".")[0] not in _JUDGING:
-            raise ConfigError(f"{change.partition('=')[0]}: judging again takes only judges and panel keys")
+        if change.partition("=")[0].partition(".")[0] not in JUDGING_PARTS:
+            raise ConfigError(f"{change.partition('=')[0]}: judging again takes only {', '.join(JUDGING_PARTS)} keys")
     settings = override_config(read_run(folder).config, changes) if config is None else load_config(config, changes)
     build_judges(settings.judges)
     with Board() as board:

@@ -17,9 +17,8 @@ from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.policies.transcript import system_text
 from pipeline.protocols import Policy
 from pipeline.tasks import TaskSpec
-from verifiers import step
-
-_LANGUAGES = ("en", "zh")
+from verifiers.asking import LANGUAGES, prompt_text
+from verifiers.step import PROMPT
 
 
 def build(config: RunConfig, task: TaskSpec, seed: int, models: Models | None = None) -> Policy:
@@ -50,9 +49,9 @@ def prompts(config: RunConfig) -> list[str]:
     if config.policy.name != "chat":
         return []
     dialect = load_dialect(config.model.dialect)
-    shown = [system_text(config.platform, language, dialect) for language in _LANGUAGES]
+    shown = [system_text(config.platform, language, dialect) for language in LANGUAGES]
     if config.step_judge.online:
-        shown += [step.system_text(language) for language in step.LANGUAGES]
+        shown += [prompt_text(PROMPT, language) for language in LANGUAGES]
     return sorted(shown)
 
 

@@ -1,0 +1,21 @@
+"""Every model that a run will call, whoever asks it. Knows nothing of where they are served."""
+
+from __future__ import annotations
+
+from pipeline import judging
+from pipeline.clients import Need
+from pipeline.config import RunConfig
+from pipeline.errors import ConfigError
+from pipeline.policies import models
+
+
+def needs(config: RunConfig) -> list[Need]:
+    """Every endpoint the run will call; raises ConfigError naming the key."""
+    found = [*models.needs(config), *judging.needs(config)]
+    for need in found:
+        if config.budget.usd is not None and need.endpoint.usd_per_million_prompt is None:
+            raise ConfigError(
+                f"budget.usd: the price of '{need.endpoint.model}' is not known; set its usd_per_million_prompt and"
+                " usd_per_million_completion, or limit budget.calls"
+            )
+    return found
