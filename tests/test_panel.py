@@ -13,6 +13,7 @@ from pipeline.records import ProbeRead, Record, Verdict, Vote
 from pipeline.structs import Fault
 from pipeline.tasks import TaskSpec
 from pipeline.words import Claim, Grade, Rule, VerdictStatus
+from tests.calibrations import calibration, model
 from tests.records import at, check, click, look, node, read, record, step, task
 from tests.votes import letters, person, program, vote
 from verifiers.ballot import ballot_of
@@ -53,7 +54,13 @@ def asked(*outcomes: str, absence: str | None = None, rubric: bool = False) -> t
 
 def rule_on(made: TaskSpec, of: Record, votes: Sequence[Vote], config: PanelConfig = QUORUM) -> Verdict:
     """The verdict on the trajectory."""
-    return decide(Case(made, of, evaluate(made, of, "pass"), view_of(made)), votes, config, "pass")[0]
+    return decide(case_of(made, of, config), votes, config, "pass")[0]
+
+
+def case_of(made: TaskSpec, of: Record, config: PanelConfig) -> Case:
+    """The case of a pass that has a calibration where its configuration names one."""
+    known = calibration([model("x"), model("a", "x"), model("b", "x")])
+    return Case(made, of, evaluate(made, of, "pass"), view_of(made), known if config.calibration else None)
 
 
 def outcome(verdict: Verdict) -> tuple[VerdictStatus, Grade | None, Rule]:
@@ -360,7 +367,7 @@ def test_persons_who_disagree_decide_nothing() -> None:
 def steps_of(votes: Sequence[Vote], config: PanelConfig = QUORUM) -> list[Verdict]:
     made, reads = asked("passed")
     of = ended(*reads)
-    return decide(Case(made, of, evaluate(made, of, "pass"), view_of(made)), votes, config, "pass")[1:]
+    return decide(case_of(made, of, config), votes, config, "pass")[1:]
 
 
 def test_every_step_gets_a_verdict_that_says_why() -> None:

@@ -2,7 +2,8 @@
 
 A trajectory: what cannot be judged is unscored; a person's answer decides; evidence of absence decides infeasible
 tasks; a failed check takes `complete` off the ballot; then two thirds of the valid votes by two families. Where no
-model judge was asked, the checks decide and program judges only dispute them.
+model judge was asked, the checks decide and program judges only dispute them. Where a calibration has weights for these
+judges (`panel.rule=weighted`), they decide in place of the quorum, after the same vetoes.
 
 A step has no checks. Where no model judge was asked, program judges decide it among themselves (rule `single`: one
 family, uncalibrated); with model judges the quorum of trajectories applies.
@@ -18,24 +19,29 @@ from typing import NamedTuple
 from pipeline.config import PanelConfig
 from pipeline.protocols import Evaluated, JudgeView
 from pipeline.records import Record, Verdict, Vote
+from pipeline.structs import Calibration
 from pipeline.tasks import TaskSpec
 from pipeline.words import FailureCategory, Grade, Rule, StepGrade, TraceGrade, VerdictStatus
 from verifiers.ballot import Ballot, ballot_of
+from verifiers.calibration import PASSED, CalibrationFile
 from verifiers.contract import Outcome, outcome_of
 from verifiers.failures import category_of
 from verifiers.operations import any_task_specific
+from verifiers.telemetry import right_grade, signs_of
 
 TRACE_GRADES: tuple[TraceGrade, ...] = ("complete", "partial", "infeasible", "fail")
 STEP_GRADES: tuple[StepGrade, ...] = ("correct", "explore", "invalid", "wrong")
+_BY_VOTES = ("quorum", "single", "weighted")
 
 
 class Case(NamedTuple):
-    """What is to be judged, with what the contract found."""
+    """What is to be judged, with what the contract found and what is known of the judges of this pass."""
 
     task: TaskSpec
     record: Record
     evaluated: Evaluated
     view: JudgeView
+    calibration: CalibrationFile | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -46,6 +52,11 @@ class Case(NamedTuple):
     def claims_infeasible(self) -> bool:
         """Whether the agent said that the task cannot be done."""
         return self.record.trajectory.claim == "infeasible"
+
+    def measured(self, ballot: Ballot) -> CalibrationFile | None:
+        """The calibration, if it speaks of this task's domain and of the judges that voted."""
+        file = self.calibration
+        return file if file is not None and file.speaks_of(self.task.domain, ballot.valid) else None
 
 
 class Ruling(NamedTuple):
@@ -79,7 +90,7 @@ def decide(case: Case, votes: Sequence[Vote], config: PanelConfig, pass_id: str)
     """The verdicts of one pass: the trajectory's, then one for every step."""
     ended = unscored(case.record)
     steps = [
-        _step_verdict(case.record, step.step_index, _step_votes(votes, step.step_index), ended, config, pass_id)
+        _step_verdict(case, step.step_index, _step_votes(votes, step.step_index), ended, config, pass_id)
         for step in case.record.steps
     ]
     ballot = ballot_of(vote for vote in votes if vote.target == "trace")
@@ -126,8 +137,8 @@ def _checks(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -
         )
     if _state(outcome) == "failed":
         return _failed(case, outcome)
-    single = _single(case, outcome, ballot, config)
-    return single or _undecided(case, ballot, contract=_state(outcome) is not None)
+    calibrated = _weighted(case, outcome, ballot, config) or _single(case, outcome, ballot, config)
+    return calibrated or _undecided(case, ballot, contract=_state(outcome) is not None)
 
 
 def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
@@ -139,16 +150,40 @@ def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
 
 
 def _voted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
+    weighted = _weighted(case, outcome, ballot, config)
+    if weighted is not None:
+        return weighted
     grade = ballot.quorum(_allowed(outcome))
     if grade is None:
         return _single(case, outcome, ballot, config)
     return _tempered(case, grade, "quorum", ballot.tally())
 
 
+def _weighted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
+    """Votes and signs by their weights; not where a check failed, nor where the calibration is of something else."""
+    file = case.measured(ballot)
+    right = right_grade(case.record)
+    if config.rule != "weighted" or file is None or not ballot.valid:
+        return None
+    if _state(outcome) == "failed" or right not in _allowed(outcome):
+        return None
+    checks = {PASSED: 1.0} if _state(outcome) == "passed" else {}
+    weighed = file.weigh(ballot, right, signs_of(case.view, case.record) | checks)
+    told = f"right with probability {weighed.probability:.2f}; {ballot.tally()}"
+    match weighed.side:
+        case "for":
+            return _tempered(case, right, "weighted", told)
+        case "against":
+            partly = (ballot.share("partial") or 0) > (ballot.share("fail") or 0)
+            return _tempered(case, "partial" if partly else "fail", "weighted", told)
+        case "neither":
+            return Ruling("undecided", None, "no_quorum", told)
+
+
 def _single(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
     """One family decides, where the configuration says so and names what it was calibrated with."""
     grade = ballot.leading(_allowed(outcome))
-    if config.rule != "single" or config.calibration is None or grade is None or ballot.families() != 1:
+    if config.rule != "single" or case.measured(ballot) is None or grade is None or ballot.families() != 1:
         return None
     return _tempered(case, grade, "single", ballot.tally())
 
@@ -206,7 +241,7 @@ def _step_votes(votes: Sequence[Vote], index: int) -> list[Vote]:
     ]
 
 
-def _step(ballot: Ballot, config: PanelConfig) -> Ruling:
+def _step(ballot: Ballot, *, calibrated: bool) -> Ruling:
     if ballot.persons:
         return _persons(ballot)
     if not ballot.valid:
@@ -215,7 +250,6 @@ def _step(ballot: Ballot, config: PanelConfig) -> Ruling:
     if grade is not None:
         return Ruling("graded", grade, "quorum", ballot.tally(), voted=grade)
     lone = ballot.leading(STEP_GRADES) if ballot.families() == 1 else None
-    calibrated = config.rule == "single" and config.calibration is not None
     if lone is not None and (calibrated or not ballot.has_models):
         return Ruling("graded", lone, "single", "; ".join(vote.reason for vote in ballot.valid), voted=lone)
     return Ruling("undecided", None, "no_quorum", ballot.tally())
@@ -225,15 +259,16 @@ def _step(ballot: Ballot, config: PanelConfig) -> Ruling:
 
 
 def _step_verdict(
-    record: Record, index: int, votes: Sequence[Vote], ended: Ruling | None, config: PanelConfig, pass_id: str
+    case: Case, index: int, votes: Sequence[Vote], ended: Ruling | None, config: PanelConfig, pass_id: str
 ) -> Verdict:
     ballot = ballot_of(votes)
-    ruling = ended or _step(ballot, config)
+    calibrated = config.rule == "single" and case.measured(ballot) is not None
+    ruling = ended or _step(ballot, calibrated=calibrated)
     counted = ruling.voted or ruling.grade
     return Verdict(
         pass_id=pass_id,
         target="step",
-        attempt_id=record.attempt.attempt_id,
+        attempt_id=case.record.attempt.attempt_id,
         step_index=index,
         status=ruling.status,
         grade=ruling.grade,
@@ -261,7 +296,14 @@ def _trace_verdict(case: Case, ballot: Ballot, ruling: Ruling, steps: Sequence[V
         side_effects=case.evaluated.side_effects if scored else [],
         failure_category=_category(case, ruling),
         process_score=process_score(steps),
+        calibration=_calibration(case, ballot, ruling),
     )
+
+
+def _calibration(case: Case, ballot: Ballot, ruling: Ruling) -> Calibration | None:
+    """How often the rule that decided is wrong; checks and persons are not what was measured."""
+    file = case.measured(ballot) if ruling.status == "graded" and ruling.rule in _BY_VOTES else None
+    return file.figures(ruling.rule) if file is not None else None
 
 
 def _category(case: Case, ruling: Ruling) -> FailureCategory | None:
