@@ -47,17 +47,24 @@ class Remembered:
         self._made: OrderedDict[str, asyncio.Future[Texts]] = OrderedDict()
 
     async def get(self, key: str, make: Callable[[], Awaitable[Texts]]) -> Texts:
-        """The thing of this key."""
-        if key not in self._made:
-            self._made[key] = asyncio.ensure_future(make())
-            while len(self._made) > _REMEMBERED:
-                self._made.popitem(last=False)
-        making = self._made[key]
+        """The thing of this key. Who makes it may be cancelled; whoever waits for it then makes it anew."""
+        while (making := self._made.get(key)) is not None:
+            try:
+                return await asyncio.shield(making)
+            except asyncio.CancelledError:
+                if not making.cancelled():
+                    raise
+        return await self._make(key, make)
+
+    async def _make(self, key: str, make: Callable[[], Awaitable[Texts]]) -> Texts:
+        making = self._made[key] = asyncio.ensure_future(make())
+        while len(self._made) > _REMEMBERED:
+            self._made.popitem(last=False)
         try:
-            return await asyncio.shield(making)
-        finally:
-            if making.done() and (making.cancelled() or making.exception()) and self._made.get(key) is making:
-                del self._made[key]
+            return await making
+        except BaseException:
+            self._made.pop(key, None)
+            raise
 
 
 async def draft_keypoints(client: Client, view: JudgeView, asked: Asked) -> Texts:
