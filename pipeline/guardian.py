@@ -27,6 +27,7 @@ MARK = "PATHPROOF_SCRATCH"
 """Environment variable that ties a process to a scratch folder."""
 
 OWNER_FILE = ".owner"
+SESSIONS_FILE = ".sessions"
 READY = b"ready\n"
 
 _POLL_SECONDS = 1.0
@@ -41,6 +42,12 @@ def record_owner(folder: Path) -> None:
     me = psutil.Process()
     text = json.dumps({"pid": me.pid, "created": me.create_time(), "machine": machine()})
     (folder / OWNER_FILE).write_text(text, encoding="utf-8")
+
+
+def record_session(folder: Path, leader: int) -> None:
+    """Write down that a session belongs to the folder: programs that rename themselves erase their environment."""
+    with (folder / SESSIONS_FILE).open("a", encoding="ascii") as sessions:
+        sessions.write(f"{leader}\n")
 
 
 def owner_of(folder: Path) -> int | None:
@@ -80,7 +87,11 @@ def reap(folder: Path, spare: Collection[int] = ()) -> bool:
 
 
 def marked(folder: Path, spare: Collection[int] = ()) -> list[psutil.Process]:
-    """Live processes of this user that carry the folder in their environment or command line, with descendants."""
+    """Live processes of this user that belong to the folder, with descendants.
+
+    They carry it in their environment or command line, or work in it as members of one of its sessions.
+    """
+    sessions = _sessions(folder)
     mark = re.compile(re.escape(str(folder)) + r"(?![\w.-])")
     found: dict[int, psutil.Process] = {}
     children: dict[int, list[psutil.Process]] = {}
@@ -89,7 +100,7 @@ def marked(folder: Path, spare: Collection[int] = ()) -> list[psutil.Process]:
         if info["status"] == psutil.STATUS_ZOMBIE or info["uids"] is None or info["uids"].real != os.getuid():
             continue
         children.setdefault(info["ppid"], []).append(process)
-        if mark.search((info["environ"] or {}).get(MARK, "")) or any(map(mark.search, info["cmdline"] or [])):
+        if _belongs(process, mark, sessions):
             found[process.pid] = process
     queue = [pid for pid in found if pid not in spare]
     while queue:
@@ -139,6 +150,27 @@ def main(folder: Path) -> None:
     except LookupError:
         owner = None
     reap(folder, spare=() if owner is None else (owner,))
+
+
+def _sessions(folder: Path) -> set[int]:
+    try:
+        return {int(line) for line in (folder / SESSIONS_FILE).read_text(encoding="ascii").split()}
+    except OSError:
+        return set()
+
+
+def _belongs(process: psutil.Process, mark: re.Pattern[str], sessions: set[int]) -> bool:
+    """Whether a process carries the mark, or is a member of a session and works in the folder.
+
+    The working directory proves that the session's number is not used anew by others.
+    """
+    info = process.info
+    if mark.search((info["environ"] or {}).get(MARK, "")) or any(map(mark.search, info["cmdline"] or [])):
+        return True
+    try:
+        return os.getsid(process.pid) in sessions and mark.match(process.cwd()) is not None
+    except (ProcessLookupError, psutil.Error):
+        return False
 
 
 def _wait_for_end(folder: Path) -> None:

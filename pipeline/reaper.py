@@ -71,6 +71,7 @@ class Scratch:
                 )
         except OSError as error:
             raise SetupError("program_not_started", f"cannot start '{argv[0]}': {error}") from error
+        guardian.record_session(self.path, process.pid)
         self._spawned = [earlier for earlier in self._spawned if earlier.poll() is None] + [process]
         return process
 

@@ -134,6 +134,27 @@ def test_a_process_marked_only_by_its_command_line_is_ended(tmp_path: Path) -> N
     assert child.wait(timeout=5) == -signal.SIGTERM
 
 
+def test_an_orphan_that_erased_its_environment_is_ended(tmp_path: Path) -> None:
+    scratch = Scratch("test", tmp_path)
+    parent = spawn_and_wait(scratch, ["sh", "-c", "env -i sleep 120 & echo $! > orphan; echo up"])
+    parent.wait(timeout=5)
+    orphan = int((scratch.path / "orphan").read_text())
+    assert until(lambda: psutil.Process(orphan).name() == "sleep" and not psutil.Process(orphan).environ())
+
+    scratch.close()
+
+    assert until(lambda: gone(orphan))
+
+
+def test_who_works_in_the_folder_without_belonging_to_it_is_spared(scratch: Scratch) -> None:
+    visitor = subprocess.Popen(["env", "-i", "sleep", "120"], cwd=scratch.path)
+    try:
+        assert visitor.pid not in [process.pid for process in guardian.marked(scratch.path)]
+    finally:
+        visitor.kill()
+        visitor.wait(timeout=5)
+
+
 def test_processes_of_another_scratch_are_untouched(tmp_path: Path) -> None:
     with Scratch("test", tmp_path) as other:
         bystander = spawn_and_wait(other, SLEEPER)
