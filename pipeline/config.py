@@ -36,7 +36,8 @@ class EndpointConfig(Model):
     """A model behind an OpenAI-compatible address.
 
     The key is in the environment variable `api_key_env`. Prices are dollars per million tokens, unknown where null;
-    `extra` goes into every request as it is. A null `context` is asked of the endpoint.
+    `extra` goes into every request as it is. A null `context` is asked of the endpoint. A call that fails in passing is
+    made `tries` times in all.
     """
 
     base_url: str | None = None
@@ -47,6 +48,7 @@ class EndpointConfig(Model):
     usd_per_million_completion: float | None = Field(default=None, ge=0)
     in_flight: int = Field(default=8, ge=1)
     read_seconds: float = Field(default=120.0, gt=0)
+    tries: int = Field(default=8, ge=1)
     max_tokens: int = Field(default=2048, ge=1)
     temperature: float | None = Field(default=0.0, ge=0)
     context: int | None = Field(default=None, ge=1)

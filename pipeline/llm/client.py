@@ -52,7 +52,7 @@ class Client:
         self._schema_enforced = abilities.schema if abilities else False
         self._cache = cache
         self._encoder = encoder or PictureEncoder()
-        self._rules = rules or RetryRules()
+        self._rules = rules or RetryRules(tries=endpoint.tries)
         self._chance = random.Random()
         self._openai = openai.AsyncOpenAI(
             base_url=endpoint.base_url,

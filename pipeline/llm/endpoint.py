@@ -20,8 +20,8 @@ _LEASE_MARGIN = 5.0
 class Endpoint(Model):
     """An OpenAI-compatible address (ending in `/v1` nearly everywhere) and one model there.
 
-    `read_seconds` is the longest wait for the answer of one request, `total_seconds` that of a call with all its tries
-    and waits. `extra` goes into every request as it is; a null value takes a parameter out, for servers that refuse it.
+    `read_seconds` is the longest wait for the answer of one request, `total_seconds` that of a call with all its waits
+    and `tries`. `extra` goes into every request as it is; a null value takes a parameter out, for servers that refuse it.
     """
 
     base_url: str
@@ -33,6 +33,7 @@ class Endpoint(Model):
     connect_seconds: float = Field(default=10.0, gt=0)
     read_seconds: float = Field(default=120.0, gt=0)
     total_seconds: float = Field(default=900.0, gt=0)
+    tries: int = Field(default=8, ge=1)
     in_flight: int = Field(default=8, ge=1)
     extra: dict[str, JsonValue] = Field(default_factory=dict)
 
