@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pipeline.clients import Clients, Need, endpoint_of
+from pipeline.clients import Clients, Need, endpoint_of, family_of
 from pipeline.config import JudgeConfig, PanelConfig, RunConfig
 from pipeline.errors import CaptureError, ConfigError, EpisodeError
 from pipeline.ocr import PictureReader
@@ -20,6 +20,7 @@ from pipeline.protocols import Judge, Judged, view_of
 from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
 from verifiers.asking import LANGUAGES, prompt_text, together
+from verifiers.calibration import CalibrationFile, applicable
 from verifiers.contract import evaluate
 from verifiers.drafting import KEYPOINTS, PRIOR
 from verifiers.effect import EffectJudge
@@ -27,14 +28,16 @@ from verifiers.model_judge import ModelJudge
 from verifiers.panel import Case, decide, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
+from verifiers.telemetry import TelemetryJudge
 from verifiers.trace import FINAL, WINDOW
 from verifiers.tying import tied
 
-_JUDGES: tuple[tuple[str, Callable[[], Judge]], ...] = (
-    ("effect", EffectJudge),
-    ("screen", lambda: ScreenJudge(PictureReader())),
+_JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
+    ("effect", lambda _: EffectJudge()),
+    ("screen", lambda _: ScreenJudge(PictureReader())),
+    ("telemetry", lambda known: TelemetryJudge(known.telemetry if known else None)),
 )
-"""Every judge without a model by name, sorted."""
+"""Every judge without a model by name, sorted; one of them needs weights from a calibration."""
 
 _PROMPTS = {"step": (PROMPT,), "trace": (KEYPOINTS, PRIOR, WINDOW, FINAL)}
 """What a model is asked with, by what it grades."""
@@ -44,11 +47,12 @@ _BY_VOTES = ("quorum", "single", "weighted")
 
 
 class Bench(NamedTuple):
-    """The judges of a pass: programs, models from the cheapest, and one to escalate to."""
+    """The judges of a pass: programs, models from the cheapest, one to escalate to, and what is measured of them."""
 
     programs: Sequence[Judge]
     models: Sequence[ModelJudge] = ()
     escalate: ModelJudge | None = None
+    calibration: CalibrationFile | None = None
 
 
 class Judgement(NamedTuple):
@@ -66,23 +70,34 @@ def judge_names() -> list[str]:
     return [name for name, _ in _JUDGES]
 
 
-def build_judges(names: Sequence[str | JudgeConfig]) -> list[Judge]:
+def build_judges(names: Sequence[str | JudgeConfig], calibration: CalibrationFile | None = None) -> list[Judge]:
     """The judges without a model among these, each once; raises ConfigError naming the known ones."""
     makers, wanted = dict(_JUDGES), [name for name in names if isinstance(name, str)]
     for name in wanted:
         if name not in makers:
             raise ConfigError(f"judges: no judge '{name}'; judges: {', '.join(judge_names())}")
-    return [makers[name]() for name in dict.fromkeys(wanted)]
+    return [makers[name](calibration) for name in dict.fromkeys(wanted)]
 
 
 def build_bench(config: RunConfig, clients: Clients) -> Bench:
     """All judges of a configuration; raises ConfigError."""
-    escalate = config.panel.escalate
+    escalate, calibration = config.panel.escalate, calibration_of(config)
     return Bench(
-        build_judges(config.judges),
+        build_judges(config.judges, calibration),
         [_model("judges", judge, clients) for judge in config.judges if isinstance(judge, JudgeConfig)],
         _model("panel.escalate", escalate, clients) if escalate else None,
+        calibration,
     )
+
+
+def calibration_of(config: RunConfig) -> CalibrationFile | None:
+    """The calibration that verdicts may cite: nothing where none is named or where it is of other judges.
+
+    Raises ConfigError where the panel's rule cannot do without it, and where a judge is not known.
+    """
+    programs = [(judge.name, judge.family) for judge in build_judges(config.judges) if "trace" in judge.targets]
+    models = [(judge.name or "", family_of(judge)) for _, judge in model_judges(config) if "trace" in judge.grades]
+    return applicable(config.panel.calibration, config.panel.rule, [*programs, *models])
 
 
 def needs(config: RunConfig) -> list[Need]:
@@ -104,7 +119,7 @@ def prompts(config: RunConfig) -> list[str]:
 
 async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: PanelConfig, pass_id: str) -> Judgement:
     """The rows of a pass over one record. Of what is unscored no judge is asked. Raises RunError."""
-    case = Case(task, stripped(record), evaluate(task, record, pass_id), view_of(task))
+    case = Case(task, stripped(record), evaluate(task, record, pass_id), view_of(task), bench.calibration)
     found = Judged([], [])
     calls: list[ModelCall] = []
     if not unscored(record):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pipeline.actions import Model
 from pipeline.config import RunConfig
+from pipeline.judging import calibration_of
 from pipeline.policies.models import judge_of
 from pipeline.records import PassRow, Prompt, RunRow, digest, now
 from pipeline.selection import select_capabilities
@@ -56,12 +57,14 @@ def judge_set(kind: PassKind, config: RunConfig) -> list[str]:
 def pass_row(run_id: str, kind: PassKind, config: RunConfig, *distinct: str) -> PassRow:
     """One verification pass; `distinct` tells passes of the same judges apart."""
     panel, judges = config.panel, judge_set(kind, config)
+    known = None if kind == "online" else calibration_of(config)
+    calibration_id = known.calibration_id if known else None
     return PassRow(
-        pass_id=digest("pass", run_id, kind, panel.rule, panel.calibration or "", *judges, *distinct),
+        pass_id=digest("pass", run_id, kind, panel.rule, calibration_id or "", *judges, *distinct),
         kind=kind,
         judge_set=judges,
         rule=panel.rule,
-        calibration_id=panel.calibration,
+        calibration_id=calibration_id,
         judged_at=now(),
     )
 

@@ -17,30 +17,48 @@ from verifiers.labelled import Item
 from verifiers.weighing import Weighing, Weight, features_of
 
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 FOLDS, RESHUFFLES, SEED = 5, 10, 20261129
 _RIDGE = 1.0
 _STEPS, _CONVERGED = 100, 1e-9
 
 
+class Thresholds(NamedTuple):
+    """Right from `accept` upwards, wrong below `reject`."""
+
+    accept: float
+    reject: float
+
+
 class Scored(NamedTuple):
-    """Out-of-fold results, one row per reshuffle of the folds: each item as judged without any item of its task."""
+    """Out-of-fold results, one row per reshuffle of the folds: each item as judged without any item of its task.
+
+    What is neither accepted nor rejected is undecided; the thresholds are those its own fold's training items gave.
+    """
 
     scores: Numbers
-    accepted: NDArray[np.bool_]
-    """By the threshold that its own fold's training items gave."""
+    accepted: Flags
+    rejected: Flags
 
 
-def fit(items: Sequence[Item]) -> Weighing:
-    """The weights of these items, with the threshold that gives the best F1 to be expected."""
+def fit(items: Sequence[Item], precision: float | None = None) -> Weighing:
+    """The weights and thresholds of these items."""
     names = _names(items)
-    weights = _newton(_matrix(items, names), _truth(items))
-    return _weighing(names, weights, items)
+    matrix, truth = _matrix(items, names), _truth(items)
+    weights = _newton(matrix, truth)
+    thresholds = thresholds_of(_logistic(matrix @ weights), truth, precision)
+    return Weighing(
+        intercept=float(weights[0]),
+        weights=[Weight(feature=name, weight=float(one)) for name, one in zip(names, weights[1:], strict=True)],
+        accept=thresholds.accept,
+        reject=thresholds.reject,
+    )
 
 
-def cross_validated(items: Sequence[Item]) -> Scored:
-    """Every item scored and decided by weights and a threshold from other tasks."""
-    scores = np.zeros((RESHUFFLES, len(items)))
-    accepted = np.zeros((RESHUFFLES, len(items)), dtype=bool)
+def cross_validated(items: Sequence[Item], precision: float | None = None) -> Scored:
+    """Every item scored and decided by weights and thresholds from other tasks."""
+    shape = (RESHUFFLES, len(items))
+    found = Scored(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
     names = _names(items)
     matrix, truth = _matrix(items, names), _truth(items)
     for shuffle in range(RESHUFFLES):
@@ -48,9 +66,24 @@ def cross_validated(items: Sequence[Item]) -> Scored:
         for part in range(FOLDS):
             held, rest = parts == part, parts != part
             weights = _newton(matrix[rest], truth[rest])
-            scores[shuffle, held] = _logistic(matrix[held] @ weights)
-            accepted[shuffle, held] = scores[shuffle, held] >= best_f1_threshold(_logistic(matrix[rest] @ weights))
-    return Scored(scores, accepted)
+            accept, reject = thresholds_of(_logistic(matrix[rest] @ weights), truth[rest], precision)
+            scores = _logistic(matrix[held] @ weights)
+            found.scores[shuffle, held] = scores
+            found.accepted[shuffle, held] = scores >= accept
+            found.rejected[shuffle, held] = scores < reject
+    return found
+
+
+def thresholds_of(scores: Numbers, truth: Flags, precision: float | None) -> Thresholds:
+    """Where the best F1 is to be expected; with a wished precision the lowest score that reaches it accepts.
+
+    Where no score reaches it, nothing is accepted.
+    """
+    best = best_f1_threshold(scores)
+    if precision is None:
+        return Thresholds(best, best)
+    precise = precise_threshold(scores, truth, precision)
+    return Thresholds(1.0 if precise is None else max(precise, best), best)
 
 
 def folds(task_ids: Sequence[str], seed: int) -> NDArray[np.int64]:
@@ -68,7 +101,7 @@ def best_f1_threshold(scores: Numbers) -> float:
     return float(expected.max() / 2)
 
 
-def precise_threshold(scores: Numbers, truth: NDArray[np.bool_], precision: float) -> float | None:
+def precise_threshold(scores: Numbers, truth: Flags, precision: float) -> float | None:
     """The lowest threshold from which on at least this share of the accepted is right; none if there is no such."""
     order = np.argsort(-scores, kind="stable")
     right = np.cumsum(truth[order]) / np.arange(1, len(order) + 1)
@@ -78,7 +111,7 @@ def precise_threshold(scores: Numbers, truth: NDArray[np.bool_], precision: floa
     return float(ranked[reached[-1]]) if len(reached) else None
 
 
-def _newton(matrix: Numbers, truth: Numbers) -> Numbers:
+def _newton(matrix: Numbers, truth: Flags) -> Numbers:
     ridge = np.full(matrix.shape[1], _RIDGE)
     ridge[0] = 1e-6  # the intercept is free, but a set of one kind only must not send it to infinity
     weights = np.zeros(matrix.shape[1])
@@ -93,17 +126,6 @@ def _newton(matrix: Numbers, truth: Numbers) -> Numbers:
     return weights
 
 
-def _weighing(names: Sequence[str], weights: Numbers, items: Sequence[Item]) -> Weighing:
-    threshold = best_f1_threshold(_logistic(_matrix(items, names) @ weights))
-    pairs = zip(names, weights[1:], strict=True)
-    return Weighing(
-        intercept=float(weights[0]),
-        weights=[Weight(feature=name, weight=float(weight)) for name, weight in pairs],
-        accept=threshold,
-        reject=threshold,
-    )
-
-
 def _names(items: Sequence[Item]) -> list[str]:
     return sorted({name for item in items for name in features_of(item.votes, item.signs)})
 
@@ -113,8 +135,8 @@ def _matrix(items: Sequence[Item], names: Sequence[str]) -> Numbers:
     return np.array([[1.0, *(row.get(name, 0.0) for name in names)] for row in rows])
 
 
-def _truth(items: Sequence[Item]) -> Numbers:
-    return np.array([float(item.truth) for item in items])
+def _truth(items: Sequence[Item]) -> Flags:
+    return np.array([item.truth for item in items])
 
 
 def _logistic(odds: Numbers) -> Numbers:

@@ -1,7 +1,7 @@
 """Fixed rules that turn the votes on an item into a decision, to be measured beside the panel's own.
 
-`quorum` is the panel's rule; the others are what it is compared with. A tie and a lack of votes are undecided unless
-the rule's name says otherwise.
+`quorum` and `single` are the panel's; the others are what they are compared with. A tie and a lack of votes are
+undecided unless the rule's name says otherwise. Nothing is known here of checks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from verifiers.ballot import Ballot
-from verifiers.metrics import Decisions, decisions_of
 
 
 class FixedRule(NamedTuple):
@@ -50,6 +49,11 @@ def _all(ballot: Ballot) -> bool | None:
     return None if share is None else share == 1
 
 
+def _single(ballot: Ballot) -> bool | None:
+    grade = ballot.leading(("complete", "fail")) if ballot.families() == 1 else None
+    return None if grade is None else grade == "complete"
+
+
 RULES = (
     FixedRule("all", _all),
     FixedRule("any", _any),
@@ -57,10 +61,6 @@ RULES = (
     FixedRule("majority, tie against", _tie_against),
     FixedRule("majority, tie for", _tie_for),
     FixedRule("quorum", _quorum),
+    FixedRule("single", _single),
 )
 """Every fixed rule, sorted by name."""
-
-
-def decided_by(rule: FixedRule, votes: list[Ballot]) -> Decisions:
-    """What a rule makes of every ballot."""
-    return decisions_of([rule.decide(ballot) for ballot in votes])

@@ -10,7 +10,7 @@ from rich.console import Console
 from pipeline.commands.shell import examples
 from pipeline.config import JUDGING_PARTS, load_config, override_config
 from pipeline.errors import ConfigError
-from pipeline.judging import build_judges
+from pipeline.judging import calibration_of
 from pipeline.manifest import read_run
 from pipeline.progress import Board
 from pipeline.run import Outcome
@@ -36,6 +36,7 @@ RESUME_EXAMPLES = examples("pathproof resume runs/20261130-quickstart-1f0c2a9b")
 JUDGE_EXAMPLES = examples(
     "pathproof judge runs/second",
     "pathproof judge runs/second judges=screen",
+    "pathproof judge runs/second judges=screen,telemetry panel.calibration=judges.json panel.rule=weighted",
 )
 
 
@@ -51,7 +52,7 @@ def collect(
 ) -> int:
     """Roll out tasks, verify what came of them, and write all of it to a new folder."""
     settings = load_config(config, assignments or [])
-    build_judges(settings.judges)
+    calibration_of(settings)
     with Board() as board:
         outcome = collect_run(settings, config, out, board)
     return _close(outcome)
@@ -80,7 +81,7 @@ def judge(
         if change.partition("=")[0].partition(".")[0] not in JUDGING_PARTS:
             raise ConfigError(f"{change.partition('=')[0]}: judging again takes only {', '.join(JUDGING_PARTS)} keys")
     settings = override_config(read_run(folder).config, changes) if config is None else load_config(config, changes)
-    build_judges(settings.judges)
+    calibration_of(settings)
     with Board() as board:
         outcome = rejudge_run(folder, settings, board)
     return _close(outcome)

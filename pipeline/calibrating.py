@@ -1,0 +1,118 @@
+"""`pathproof calibrate` without its command line: labels in, the calibration file, its picture and its tables out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from pipeline.curve_picture import draw_curve
+from pipeline.errors import ConfigError
+from pipeline.label_sets import read_labels
+from pipeline.records import now
+from verifiers.calibrate import calibrate
+from verifiers.calibration import CalibrationFile, Measured
+from verifiers.dependence import Dependence
+from verifiers.metrics import Figures, Point, Rate
+from verifiers.weighing import Weighing
+
+_RATES = ("coverage", "precision", "recall", "f1", "accuracy", "kappa", "fpr", "fnr", "found")
+_ROWS_OF_CURVE = 12
+
+
+def calibrate_labels(source: str, judges: Sequence[str] | None, precision: float | None) -> CalibrationFile:
+    """Measure the judges of a labelled set, or some of them; raises ConfigError."""
+    if precision is not None and not 0 < precision < 1:
+        raise ConfigError(f"--precision: {precision} does not lie between 0 and 1")
+    labels = read_labels(source)
+    if judges is not None:
+        known = [voter.name for voter in labels.voters]
+        unknown = [name for name in judges if name not in known]
+        if unknown:
+            raise ConfigError(f"--judges: no votes of '{unknown[0]}'; judges: {', '.join(known)}")
+        labels = labels.only(*judges)
+    return calibrate(labels, now(), precision)
+
+
+def write_calibration(file: CalibrationFile, out: Path) -> Path:
+    """Write the file, and the picture of its curve beside it; the picture's path. Raises ConfigError."""
+    picture = out.with_suffix(".svg")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        title = f"weighted rule on {file.source}, cross-validated by task"
+        picture.write_text(draw_curve(file.curve, title), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--out: '{out}' cannot be written ({error})") from error
+    return picture
+
+
+def tables_of(file: CalibrationFile) -> list[Table]:
+    """Everything measured, as it is shown to a person."""
+    n = file.measured[0].figures
+    title = f"{file.source}: {n.n} items of {n.tasks} tasks, {n.positives} right"
+    tables = [figures_table(title, [(_named(one), one.figures) for one in file.measured])]
+    for apart in ("feasible", "infeasible"):
+        some = [(_named(one), found) for one in file.measured if (found := getattr(one, apart)) is not None]
+        if some:
+            tables.append(figures_table(f"{some[0][1].n} items whose task is {apart}", some))
+    weights = [weights_table("weights of the weighted rule", file.weighing)]
+    if file.telemetry is not None:
+        weights.append(weights_table("weights of the telemetry judge", file.telemetry))
+    return [*tables, pairs_table(file.dependence), *weights, curve_table(file.curve)]
+
+
+def figures_table(title: str, rows: Sequence[tuple[str, Figures]]) -> Table:
+    """Rates with their 95 % intervals, one judge or rule a row."""
+    table = Table("judge or rule", *_RATES, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    for name, figures in rows:
+        table.add_row(name, *(_shown(getattr(figures, rate)) for rate in _RATES))
+    return table
+
+
+def pairs_table(dependence: Dependence) -> Table:
+    """How alike the judges are beyond what their accuracy explains."""
+    effective = "unknown" if dependence.effective is None else f"{dependence.effective:.2f}"
+    title = f"{dependence.voters} judges, effective votes {effective}"
+    columns = ("pair", "n", "agreement", "expected", "excess", "correlation", "")
+    table = Table(*columns, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    for pair in dependence.pairs:
+        numbers = (pair.agreement, pair.expected, pair.excess, pair.correlation)
+        warning = "near-duplicates" if pair.duplicate else ""
+        table.add_row(f"{pair.first}, {pair.second}", str(pair.n), *(f"{number:.3f}" for number in numbers), warning)
+    return table
+
+
+def weights_table(title: str, weighing: Weighing) -> Table:
+    """What each feature adds to the log-odds."""
+    thresholds = f"right from {weighing.accept:.3f}, wrong below {weighing.reject:.3f}"
+    table = Table("feature", "weight", title=f"{title}: {thresholds}", box=SIMPLE_HEAD, pad_edge=False)
+    table.title_justify = "left"
+    table.add_row("(intercept)", f"{weighing.intercept:+.2f}")
+    for one in weighing.weights:
+        table.add_row(one.feature, f"{one.weight:+.2f}")
+    return table
+
+
+def curve_table(points: Sequence[Point]) -> Table:
+    """A dozen points of the curve."""
+    columns = ("accept from", "accepted", "wrong among them", "found", "fpr")
+    title = "risk and coverage of the weighted rule, cross-validated by task"
+    table = Table(*columns, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    stride = max(len(points) // _ROWS_OF_CURVE, 1)
+    for point in points[::stride]:
+        cells = (point.threshold, point.coverage, point.risk, point.recall, point.fpr)
+        table.add_row(*(f"{cell:.3f}" for cell in cells))
+    return table
+
+
+def _named(one: Measured) -> str:
+    return one.name if one.kind == "judge" else f"rule: {one.name}"
+
+
+def _shown(rate: Rate) -> str:
+    if rate.value is None:
+        return "-"
+    return f"{rate.value:.3f}\n[{rate.low:.2f}, {rate.high:.2f}]"
