@@ -30,8 +30,8 @@ _MAX_STEPS = 30
 _ACTION = re.compile(r"^\d+\. (.*?)(?:\. Reasoning:|$)", re.MULTILINE)
 _SAMPLES, _SCORE, _PRIMED = "1p_no_k-tri", "1p_no_k-range", "2p-range"
 _PROMPTS = {_SAMPLES: "samples", _SCORE: "score", _PRIMED: "score-primed"}
-_SAME_SAMPLES = "-s_prob"
-"""Configurations of this ending score the samples of the one without it once more."""
+_SAME_SAMPLES, _AGAIN = "-s_prob", "samples-again"
+"""Configurations of this ending score the samples of the one without it once more: no judge of its own."""
 
 
 def agent_rewards(folder: Path) -> LabelSet:
@@ -83,13 +83,17 @@ def _histories(path: Path) -> Iterator[tuple[tuple[str, str], dict[str, float]]]
             )
 
 
-def visual_web_arena(folder: Path) -> LabelSet:
-    """Verdicts of three prompts of one model on the same episodes; the truth is the benchmark's reward."""
+def visual_web_arena(folder: Path, *, again: bool = False) -> LabelSet:
+    """Verdicts of three prompts of one model on the same episodes; the truth is the benchmark's reward.
+
+    With `again` one of them counts twice, to see whether that is found out.
+    """
+    prompts = {*_PROMPTS.values(), *([_AGAIN] if again else [])}
     found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
     with (folder / "verifications.csv").open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
-            prompt = next((name for start, name in _PROMPTS.items() if row["config_name"].startswith(start)), None)
-            if prompt is not None and not row["config_name"].endswith(_SAME_SAMPLES) and row["predicted_score"]:
+            prompt = _prompt_of(row["config_name"])
+            if prompt in prompts and row["predicted_score"]:
                 found.setdefault((row["gold_source"], row["domain_task_id"]), {})[prompt] = row
     items = [
         Item(
@@ -100,10 +104,15 @@ def visual_web_arena(folder: Path) -> LabelSet:
             signs=_length(next(iter(rows.values()))),
         )
         for key, rows in sorted(found.items())
-        if len(rows) == len(_PROMPTS)
+        if len(rows) == len(prompts)
     ]
-    voters = [Voter(name=name, kind="model", family="gemini") for name in sorted(_PROMPTS.values())]
+    voters = [Voter(name=name, kind="model", family="gemini") for name in sorted(prompts)]
     return LabelSet("VisualWebArena", items, voters, ["Web"])
+
+
+def _prompt_of(configuration: str) -> str:
+    prompt = next((name for start, name in _PROMPTS.items() if configuration.startswith(start)), "")
+    return _AGAIN if configuration.endswith(_SAME_SAMPLES) else prompt
 
 
 def _length(row: Mapping[str, str]) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -20,6 +21,13 @@ from verifiers.weighing import Weighing
 
 _RATES = ("coverage", "precision", "recall", "f1", "accuracy", "kappa", "fpr", "fnr", "found")
 _ROWS_OF_CURVE = 12
+
+
+class Titled(NamedTuple):
+    """A table and the line above it."""
+
+    title: str
+    table: Table
 
 
 def calibrate_labels(source: str, judges: Sequence[str] | None, precision: float | None) -> CalibrationFile:
@@ -49,63 +57,61 @@ def write_calibration(file: CalibrationFile, out: Path) -> Path:
     return picture
 
 
-def tables_of(file: CalibrationFile) -> list[Table]:
+def tables_of(file: CalibrationFile) -> list[Titled]:
     """Everything measured, as it is shown to a person."""
-    n = file.measured[0].figures
-    title = f"{file.source}: {n.n} items of {n.tasks} tasks, {n.positives} right"
+    n, domains = file.measured[0].figures, ", ".join(file.domains)
+    applies = f"applies to {domains}" if domains else "no domain is given, so no verdict can cite it"
+    title = f"{file.source}: {n.n} items of {n.tasks} tasks, {n.positives} right; {applies}"
     tables = [figures_table(title, [(_named(one), one.figures) for one in file.measured])]
     for apart in ("feasible", "infeasible"):
         some = [(_named(one), found) for one in file.measured if (found := getattr(one, apart)) is not None]
         if some:
             tables.append(figures_table(f"{some[0][1].n} items whose task is {apart}", some))
-    weights = [weights_table("weights of the weighted rule", file.weighing)]
+    tables += [pairs_table(file.dependence), weights_table("the weighted rule", file.weighing)]
     if file.telemetry is not None:
-        weights.append(weights_table("weights of the telemetry judge", file.telemetry))
-    return [*tables, pairs_table(file.dependence), *weights, curve_table(file.curve)]
+        tables.append(weights_table("the telemetry judge", file.telemetry))
+    return [*tables, curve_table(file.curve)]
 
 
-def figures_table(title: str, rows: Sequence[tuple[str, Figures]]) -> Table:
+def figures_table(title: str, rows: Sequence[tuple[str, Figures]]) -> Titled:
     """Rates with their 95 % intervals, one judge or rule a row."""
-    table = Table("judge or rule", *_RATES, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    table = _table("judge or rule", *_RATES)
     for name, figures in rows:
         table.add_row(name, *(_shown(getattr(figures, rate)) for rate in _RATES))
-    return table
+    return Titled(title, table)
 
 
-def pairs_table(dependence: Dependence) -> Table:
+def pairs_table(dependence: Dependence) -> Titled:
     """How alike the judges are beyond what their accuracy explains."""
     effective = "unknown" if dependence.effective is None else f"{dependence.effective:.2f}"
-    title = f"{dependence.voters} judges, effective votes {effective}"
-    columns = ("pair", "n", "agreement", "expected", "excess", "correlation", "")
-    table = Table(*columns, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    table = _table("pair", "n", "agreement", "expected", "excess", "correlation", "")
     for pair in dependence.pairs:
         numbers = (pair.agreement, pair.expected, pair.excess, pair.correlation)
         warning = "near-duplicates" if pair.duplicate else ""
         table.add_row(f"{pair.first}, {pair.second}", str(pair.n), *(f"{number:.3f}" for number in numbers), warning)
-    return table
+    return Titled(f"{dependence.voters} judges, effective votes {effective}", table)
 
 
-def weights_table(title: str, weighing: Weighing) -> Table:
+def weights_table(name: str, weighing: Weighing) -> Titled:
     """What each feature adds to the log-odds."""
-    thresholds = f"right from {weighing.accept:.3f}, wrong below {weighing.reject:.3f}"
-    table = Table("feature", "weight", title=f"{title}: {thresholds}", box=SIMPLE_HEAD, pad_edge=False)
-    table.title_justify = "left"
+    table = _table("feature", "weight")
     table.add_row("(intercept)", f"{weighing.intercept:+.2f}")
     for one in weighing.weights:
         table.add_row(one.feature, f"{one.weight:+.2f}")
-    return table
+    return Titled(f"{name}: right from {weighing.accept:.3f}, wrong below {weighing.reject:.3f}", table)
 
 
-def curve_table(points: Sequence[Point]) -> Table:
+def curve_table(points: Sequence[Point]) -> Titled:
     """A dozen points of the curve."""
-    columns = ("accept from", "accepted", "wrong among them", "found", "fpr")
-    title = "risk and coverage of the weighted rule, cross-validated by task"
-    table = Table(*columns, title=title, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
-    stride = max(len(points) // _ROWS_OF_CURVE, 1)
-    for point in points[::stride]:
+    table = _table("accept from", "accepted", "wrong among them", "found", "fpr")
+    for point in points[:: max(len(points) // _ROWS_OF_CURVE, 1)]:
         cells = (point.threshold, point.coverage, point.risk, point.recall, point.fpr)
         table.add_row(*(f"{cell:.3f}" for cell in cells))
-    return table
+    return Titled("risk and coverage of the weighted rule, cross-validated by task", table)
+
+
+def _table(*columns: str) -> Table:
+    return Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
 
 
 def _named(one: Measured) -> str:

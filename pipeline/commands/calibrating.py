@@ -43,7 +43,8 @@ def calibrate(
     picture = write_calibration(file, out)
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDTH)
-    for table in tables_of(file):
+    for title, table in tables_of(file):
+        console.print(title, style="bold", highlight=False)
         console.print(table)
     typer.echo(f"calibration={out} id={file.calibration_id} picture={picture}")
     return 0
