@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ray
 from ray.exceptions import RayError
 
+from pipeline.actions import Model
 from pipeline.cluster import Cluster, Place, several_nodes
 from pipeline.config import EndpointConfig, RunConfig, ServerConfig
 from pipeline.errors import ConfigError, PathproofError, RunError, WorkerError
@@ -29,6 +30,8 @@ TELL_SECONDS = 15.0
 _NODE_SECONDS = 1800.0
 """How long a cluster may take to bring a node with GPUs."""
 _PROGRESS_SECONDS = 5.0
+_TRIES = 32
+"""So that calls outlast a restart: with their waits these take longer than a call may last in all."""
 _NOT_YET = "http://server.invalid/v1"
 
 
@@ -95,19 +98,31 @@ def servers_of(config: RunConfig) -> list[ServerConfig]:
 
 def addressed(config: RunConfig, up: Sequence[Served]) -> RunConfig:
     """The configuration with an address for every model that has none and is called as a server is."""
-    by_name: dict[str | None, Served] = {one.server.name: one for one in up}
-    reached = {
-        part: _reached(endpoint, by_name[endpoint.name])
-        for part, endpoint in config
-        if isinstance(endpoint, EndpointConfig) and not endpoint.base_url and endpoint.name in by_name
+    by_name = {one.server.name: one for one in up}
+    return config.model_copy(update={part: _reached(value, by_name) for part, value in config})
+
+
+def _reached(value: Any, by_name: Mapping[str, Served]) -> Any:
+    """A part of the configuration, with the addresses of the models in it."""
+    if isinstance(value, list):
+        return [_reached(one, by_name) for one in value]
+    if isinstance(value, EndpointConfig):
+        one = None if value.base_url else by_name.get(value.name or "")
+        return value if one is None else value.model_copy(update=_as_ours(value, one))
+    if isinstance(value, Model):
+        return value.model_copy(update={name: _reached(inner, by_name) for name, inner in value})
+    return value
+
+
+def _as_ours(endpoint: EndpointConfig, one: Served) -> dict[str, object]:
+    """What changes for a model that we serve."""
+    return {
+        "base_url": one.base_url,
+        "family": endpoint.family or one.server.family,
+        # Another service's key must not be shown to ours, possibly over a network without encryption.
+        "api_key_env": KEY_VARIABLE,
+        "tries": max(endpoint.tries, _TRIES),
     }
-    return config.model_copy(update=reached)
-
-
-def _reached(endpoint: EndpointConfig, one: Served) -> EndpointConfig:
-    family = endpoint.family or one.server.family
-    # Another service's key must not be shown to ours, possibly over a network without encryption.
-    return endpoint.model_copy(update={"base_url": one.base_url, "family": family, "api_key_env": KEY_VARIABLE})
 
 
 def _refuse_impossible(servers: Sequence[ServerConfig], cluster: Cluster) -> None:

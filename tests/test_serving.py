@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,6 +71,25 @@ def test_a_judge_that_is_asked_of_the_acting_model_needs_no_server_of_its_own() 
     assert [(server.name, server.images) for server in servers_of(config)] == [("mine", 5)]
 
 
+def test_a_panel_has_a_server_for_each_of_its_families() -> None:
+    judges = (
+        "judges=[screen, {name: big, images: 4}, {name: small, grades: [step]}, {name: far, base_url: 'http://x/v1'}]"
+    )
+    config = fake_config(judges, "panel.escalate={name: big, images: 8}", listed({"name": "big"}, {"name": "small"}))
+    up = [Served(server, f"http://127.0.0.1:7/{server.name}") for server in config.serving]
+
+    found = addressed(config, up)
+
+    assert [(server.name, server.images) for server in servers_of(config)] == [("big", 8), ("small", 10)]
+    assert [judge if isinstance(judge, str) else judge.base_url for judge in found.judges] == [
+        "screen",
+        "http://127.0.0.1:7/big",
+        "http://127.0.0.1:7/small",
+        "http://x/v1",
+    ]
+    assert found.panel.escalate is not None and found.panel.escalate.base_url == "http://127.0.0.1:7/big"
+
+
 def test_no_server_is_started_for_a_policy_that_asks_no_model() -> None:
     assert servers_of(fake_config("policy=planner", "model.name=mine", listed({"name": "mine"}))) == []
 
@@ -88,6 +106,7 @@ def test_a_model_is_reached_at_its_server_under_its_family_without_another_servi
     model = addressed(config, [up]).model
 
     assert (model.base_url, model.family, model.api_key_env) == ("http://127.0.0.1:7/v1", "qwen", KEY_VARIABLE)
+    assert model.tries > config.model.tries
 
 
 def test_a_model_with_an_address_is_left_where_it_is() -> None:
@@ -192,22 +211,28 @@ async def test_a_dead_server_comes_back_at_its_address(ray_here: Cluster, tmp_pa
         first = server_at(reachable.model.base_url)
 
         first.kill()
-        again = await asyncio.to_thread(soon, _unless_refused(lambda: server_at(reachable.model.base_url)))
-        response = await asyncio.to_thread(soon, _unless_refused(lambda: ask(reachable.model.base_url)))
+        again = await asyncio.to_thread(soon, lambda: _other_than(first, reachable.model.base_url))
+        response = await asyncio.to_thread(soon, lambda: _unless_refused(reachable.model.base_url))
 
-    assert again != first
+    assert again.pid != first.pid
     assert response.status_code == 200
     assert halt.reason is None
 
 
-def _unless_refused(look: Callable[[], Any]) -> Callable[[], Any]:
-    def looked() -> Any:
-        try:
-            return look()
-        except (httpx.ConnectError, StopIteration, psutil.NoSuchProcess):
-            return None
+def _other_than(first: psutil.Process, base_url: str | None) -> psutil.Process | None:
+    """Who listens there in place of an earlier process."""
+    try:
+        found = server_at(base_url)
+    except (StopIteration, psutil.NoSuchProcess):
+        return None
+    return None if found.pid == first.pid else found
 
-    return looked
+
+def _unless_refused(base_url: str | None) -> httpx.Response | None:
+    try:
+        return ask(base_url)
+    except httpx.ConnectError:
+        return None
 
 
 async def test_a_lost_actor_takes_its_server_along_and_halts_the_run(ray_here: Cluster, tmp_path: Path) -> None:
@@ -225,6 +250,7 @@ async def test_a_lost_actor_takes_its_server_along_and_halts_the_run(ray_here: C
         assert await asyncio.to_thread(soon, lambda: not started_with(script) or None)
 
 
+@pytest.mark.slow
 def test_a_run_serves_its_own_model_and_keeps_no_address_in_its_configuration(
     ray_here: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
