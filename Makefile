@@ -4,6 +4,7 @@
 #   make collect ARGS="..."    set up, then the main job (ARGS: --config, --out, key=value)
 #   make test                  set up, then every check
 #   make full                  every check, then the benchmarks into docs/figures.json
+#   make vllm                  set up, then acting and judging on a real vLLM, on the CPU (installs 4 GB, once)
 #   make clean                 remove the environment and the tools' caches
 
 SHELL := /bin/bash
@@ -14,10 +15,10 @@ ARGS ?=
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 
-.PHONY: help setup collect test lint full clean
+.PHONY: help setup collect test lint full vllm clean
 
 help:
-	@sed -n '3,7s/^# \{0,3\}//p' Makefile
+	@sed -n '3,8s/^# \{0,3\}//p' Makefile
 
 setup:
 	@[ -n "$(PYTHON)" ] || { echo "error: no Python 3.11 or newer found; try 'apt-get install python3 python3-venv'" >&2; exit 1; }
@@ -37,6 +38,9 @@ test: lint
 
 full: test
 	@$(BIN)/python -m bench
+
+vllm: setup
+	@$(BIN)/python -m tests.vllm_on_cpu $(ARGS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
