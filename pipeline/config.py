@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import Field, JsonValue, ValidationError, field_validator
+from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
@@ -100,9 +100,14 @@ class ServerConfig(Model):
 
     @field_validator("gpus")
     @classmethod
-    def _whole_or_part_of_one(cls, gpus: float | None) -> float | None:
-        if gpus is not None and gpus > 1 and not gpus.is_integer():
+    def _fitting(cls, gpus: float | None, info: ValidationInfo) -> float | None:
+        if gpus is None:
+            return gpus
+        if gpus > 1 and not gpus.is_integer():
             raise ValueError("must be a whole number, or a share of one GPU")
+        spread = info.data.get("tensor_parallel", 1)
+        if gpus and spread > 1 and gpus < spread:
+            raise ValueError(f"must be at least tensor_parallel, which is {spread}")
         return gpus
 
 

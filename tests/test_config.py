@@ -119,8 +119,9 @@ def test_a_configuration_is_frozen() -> None:
 
 def test_a_server_takes_the_gpus_it_spreads_over_unless_told_otherwise() -> None:
     config = load_config("fake", ["serving=[{name: a, model: m, tensor_parallel: 4}, {name: b, model: m, gpus: 0.5}]"])
+    on_cpu = load_config("fake", ["serving=[{name: a, model: m, tensor_parallel: 2, gpus: 0}]"])
 
-    assert [server.gpu_share for server in config.serving] == [4.0, 0.5]
+    assert [server.gpu_share for server in (*config.serving, *on_cpu.serving)] == [4.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +129,7 @@ def test_a_server_takes_the_gpus_it_spreads_over_unless_told_otherwise() -> None
     [
         ("[{name: a, model: m}, {name: a, model: n}]", "serving: .*two servers have the same name"),
         ("[{name: a, model: m, gpus: 1.5}]", r"serving\.0\.gpus: .*whole number"),
+        ("[{name: a, model: m, tensor_parallel: 4, gpus: 2}]", r"serving\.0\.gpus: .*at least tensor_parallel"),
         ("[{name: a/b, model: m}]", r"serving\.0\.name: "),
         ("[{name: a}]", r"serving\.0\.model: "),
         ("[{name: a, model: m, port: 8000}]", r"serving\.0\.port: unknown key; known keys: arguments, context, "),

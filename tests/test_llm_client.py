@@ -277,3 +277,13 @@ async def test_calls_in_flight_never_exceed_the_endpoints_limit() -> None:
             await asyncio.gather(*(client.ask(user("hi"), stage="act", ledger=[]) for _ in range(12)))
 
     assert max(request.in_flight for request in server.requests) == 3
+
+
+async def test_an_endpoint_says_how_often_a_call_is_tried() -> None:
+    with serving(says("later", status=503, times=None)) as server:
+        endpoint = endpoint_of(server, tries=1)
+        async with Client(endpoint, limiter_of(endpoint)) as client:
+            with pytest.raises(ModelError, match=r"\(tries: 1\)"):
+                await client.ask(user("hi"), stage="act", ledger=[])
+
+    assert len(server.requests) == 1
