@@ -1,0 +1,39 @@
+"""The weighted rule as it is applied."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.calibrations import weighing
+from verifiers.weighing import Side, features_of
+
+
+def test_features_name_the_judge_and_its_side() -> None:
+    assert features_of({"a": True, "b": False}, {"budget": 0.5}) == {"a:for": 1.0, "b:against": 1.0, "sign:budget": 0.5}
+
+
+def test_weights_add_up_to_log_odds() -> None:
+    rule = weighing(a__for=2.0, sign__budget=-1.0)
+
+    assert rule.probability({"a:for": 1.0, "sign:budget": 0.5}) == pytest.approx(1 / (1 + math.exp(-1.5)))
+    assert rule.probability({}) == 0.5
+
+
+def test_a_judge_without_a_weight_adds_nothing() -> None:
+    assert weighing(a__for=2.0).probability({"stranger:for": 1.0}) == 0.5
+
+
+@pytest.mark.parametrize(("weight", "side"), [(3.0, "for"), (0.0, "neither"), (-3.0, "against")])
+def test_two_thresholds_leave_room_for_doubt(weight: float, side: Side) -> None:
+    assert weighing(accept=0.9, reject=0.1, a__for=weight).side({"a:for": 1.0}) == side
+
+
+def test_the_threshold_itself_accepts() -> None:
+    assert weighing(accept=0.5).side({}) == "for"
+
+
+def test_extreme_weights_do_not_overflow() -> None:
+    assert weighing(a__for=1e6).probability({"a:for": 1.0}) == pytest.approx(1.0)
+    assert weighing(a__for=-1e6).probability({"a:for": 1.0}) == pytest.approx(0.0)
