@@ -36,6 +36,7 @@ VIEWS = (
     "coverage",
     "faults",
     "rl_steps",
+    "verdict_changes",
 )
 """The shipped views; each may use the ones before it."""
 

@@ -59,6 +59,13 @@ class Tally(NamedTuple):
         return self.complete + self.partial + self.infeasible + self.fail + self.undecided
 
 
+_CHANGES = """
+WITH newest AS (SELECT pass_id FROM passes ORDER BY judged_at DESC LIMIT 1)
+SELECT target, coalesce(before.grade, before.status) AS was, coalesce(grade, status) AS becomes, count(*) AS n
+FROM verdict_changes SEMI JOIN newest USING (pass_id) GROUP BY ALL ORDER BY target DESC, n DESC, was, becomes
+"""
+
+
 def tallies(folder: Address) -> list[Tally]:
     """One per application, then the total."""
     rows = [Tally(*_plain(row)) for row in zip(*query(_SQL, [folder]).to_pydict().values(), strict=True)]
@@ -90,3 +97,9 @@ def _plain(row: tuple[Any, ...]) -> list[Any]:
 
 def _per(amount: float, count: int, form: str) -> str:
     return format(amount / count, form) if count else "-"
+
+
+def changes_of(address: Address) -> list[str]:
+    """What the newest pass changed, one line for each kind of change, the most frequent first."""
+    rows = query(_CHANGES, [address]).to_pylist()
+    return [f"{row['target']}: {row['was']} -> {row['becomes']}: {row['n']}" for row in rows]

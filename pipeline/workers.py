@@ -215,13 +215,12 @@ class JudgeWorker:
 
     async def _judged(self, dataset: Dataset, attempt_ids: Sequence[str]) -> list[Judgement]:
         """Every attempt's judgement; programs take the processor, so without models one is made after the other."""
+        read = [await asyncio.to_thread(_stored, dataset, attempt_id) for attempt_id in attempt_ids]
         if self._bench.models or self._bench.escalate:
-            return await together(self._judge(dataset, attempt_id) for attempt_id in attempt_ids)
-        return [await self._judge(dataset, attempt_id) for attempt_id in attempt_ids]
+            return await together(self._judge(*stored) for stored in read)
+        return [await self._judge(*stored) for stored in read]
 
-    async def _judge(self, dataset: Dataset, attempt_id: str) -> Judgement:
-        record = await asyncio.to_thread(dataset.record, attempt_id)
-        task = await asyncio.to_thread(dataset.task, record.attempt.task_id)
+    async def _judge(self, task: TaskSpec, record: Record) -> Judgement:
         return await judge_record(task, record, self._bench, self._post.config.panel, self._pass_id)
 
 
@@ -262,6 +261,11 @@ class CommitterActor:
         if self._committer is None:
             raise RunError("the committer was used before it had claimed an epoch")
         return self._committer
+
+
+def _stored(dataset: Dataset, attempt_id: str) -> tuple[TaskSpec, Record]:
+    record = dataset.record(attempt_id)
+    return dataset.task(record.attempt.task_id), record
 
 
 def _install(app_ids: Sequence[str]) -> None:

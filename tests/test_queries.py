@@ -27,10 +27,14 @@ def ask(dataset: Path, beginning: str) -> Rows:
     return rows
 
 
+UNANSWERED = {"What did judging again change?"}
+"""The dataset was judged once."""
+
+
 @pytest.mark.parametrize("heading", questions())
 def test_every_documented_query_has_an_answer(heading: str, dataset: Path) -> None:
     rows = query(questions()[heading], [dataset]).to_pylist()
-    assert rows
+    assert rows or heading in UNANSWERED
     assert query(questions()[heading], [dataset, dataset]).to_pylist() == rows
 
 
@@ -73,6 +77,7 @@ ANSWERS: dict[str, Callable[[Rows, Path], bool]] = {
     "Which actions": lambda rows, _: rows[0]["action_type"] == "Click",
     "Where does the time": lambda rows, _: rows[0]["decide_p95"] >= rows[0]["decide_median"] >= 0,
     "How many verdicts": lambda rows, _: {row["target"] for row in rows} == {"step", "trace"},
+    "What did judging again": lambda rows, _: rows == [],
     "What was rejected": lambda rows, _: {row["rejected"] for row in rows} == {"Click", "Wait"},
 }
 

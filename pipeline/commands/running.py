@@ -17,7 +17,7 @@ from pipeline.run import Outcome
 from pipeline.run import collect as collect_run
 from pipeline.run import rejudge as rejudge_run
 from pipeline.run import resume as resume_run
-from pipeline.summary import table_of, tallies
+from pipeline.summary import changes_of, table_of, tallies
 
 _WIDTH = 140
 
@@ -84,7 +84,10 @@ def judge(
     calibration_of(settings)
     with Board() as board:
         outcome = rejudge_run(folder, settings, board)
-    return _close(outcome)
+    code = _close(outcome)
+    for line in changes_of(outcome.folder) or ["none"]:
+        typer.echo(f"changed verdicts: {line}")
+    return code
 
 
 def _close(outcome: Outcome) -> int:
