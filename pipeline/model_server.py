@@ -88,6 +88,7 @@ class ModelServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._log: Path | None = None
         self._port = 0
+        self._closing = False
 
     @property
     def base_url(self) -> str:
@@ -115,16 +116,18 @@ class ModelServer:
     async def ended(self) -> str:
         """Keep the server running; why that is given up, once it is."""
         reason = ""
-        for _ in range(RESTARTS):
+        for number in range(RESTARTS):
             reason = await self._down()
             try:
                 await self._up()
             except (SetupError, _PortTakenError) as error:
                 reason = str(error) or f"port {self._port} was taken while the server was down"
+                await asyncio.sleep(LOOK_SECONDS * 2**number)
         return f"started again {RESTARTS} times, then: {await self._down() if self._alive else reason}"
 
     async def close(self) -> None:
         """Stop the server and leave nothing behind; again is harmless."""
+        self._closing = True
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.close)
 
@@ -136,6 +139,8 @@ class ModelServer:
         """Start the program and wait until it is ready."""
         assert self._scratch is not None and self._log is not None
         await self._stop()
+        if self._closing:  # what is started now would outlive us
+            raise SetupError(CODE, f"server '{self._server.name}' is closed")
         if is_taken(self._port, self._host):
             raise _PortTakenError
         program = self._command(self._server, self._host, self._port)

@@ -64,17 +64,17 @@ async def served(
     wanted = servers_of(config)
     _refuse_impossible(wanted, cluster)
     handles = [_actor_of(server, command) for server in wanted]
-    watching: list[asyncio.Task[None]] = []
+    pairs = list(zip(handles, wanted, strict=True))
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(_started(*pair, halt, say)) for pair in pairs]
     try:
-        starting = (_started(handle, server, halt, say) for handle, server in zip(handles, wanted, strict=True))
-        up = await asyncio.gather(*starting)
+        up: list[Served] = await asyncio.gather(*tasks)
         _refuse_impossible(wanted, cluster)
-        watching = [asyncio.create_task(_watch(*pair, halt)) for pair in zip(handles, wanted, strict=True)]
+        tasks += [asyncio.create_task(_watch(*pair, halt)) for pair in pairs]
         yield addressed(config, up)
     finally:
-        for task in watching:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*map(_closed, handles), *watching, return_exceptions=True)
+        await asyncio.gather(*map(_closed, handles), *tasks, return_exceptions=True)
 
 
 def servers_of(config: RunConfig) -> list[ServerConfig]:

@@ -229,6 +229,18 @@ async def test_a_server_that_cannot_be_kept_running_is_given_up_with_its_last_wo
     assert "cannot read" in reason
 
 
+async def test_a_closed_server_is_not_started_again(script: Path) -> None:
+    async with running(server_config(script)) as server:
+        keeping = asyncio.create_task(server.ended())
+        await asyncio.sleep(0)  # it has begun
+        await server.close()
+
+        reason = await asyncio.wait_for(keeping, 60)
+
+    assert reason.endswith("server 'mine' is closed")
+    assert process_of(server) is None
+
+
 async def test_a_port_taken_while_the_server_is_down_is_no_new_address(
     script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
