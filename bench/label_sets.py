@@ -25,8 +25,11 @@ _WEB_JUDGES = {
     "webjudge_o4mini": Voter(name="webjudge-o4mini", kind="model", family="gpt"),
 }
 _PROGRAM_CHECK = Voter(name=REWARD, kind="program", family=PROGRAM)
-_MAX_STEPS = 30
-"""The limit that the episodes of both web sets were stopped at."""
+CLAIM = "claim"
+"""That the agent says it did right."""
+_MAX_STEPS, _MAX_DESKTOP_STEPS = 30, 100
+"""The limits that the episodes of the web sets, and those of the desktop set, were stopped at."""
+_FULL_SCORE = 0.99
 _ACTION = re.compile(r"^\d+\. (.*?)(?:\. Reasoning:|$)", re.MULTILINE)
 _SAMPLES, _SCORE, _PRIMED = "1p_no_k-tri", "1p_no_k-range", "2p-range"
 _PROMPTS = {_SAMPLES: "samples", _SCORE: "score", _PRIMED: "score-primed"}
@@ -113,6 +116,42 @@ def visual_web_arena(folder: Path, *, again: bool = False) -> LabelSet:
 def _prompt_of(configuration: str) -> str:
     prompt = next((name for start, name in _PROMPTS.items() if configuration.startswith(start)), "")
     return _AGAIN if configuration.endswith(_SAME_SAMPLES) else prompt
+
+
+def desktop_episodes(folder: Path) -> LabelSet:
+    """OSWorld: episodes of desktop agents as text; the truth is the benchmark's score, the one vote the agent's claim.
+
+    The claim is no evidence; it is what any judge must beat.
+    """
+    items = []
+    with gzip.open(folder / "trajectories.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row["success_raw"] is not None and row["steps"]:
+                actions = [step["action"].strip() for step in row["steps"]]
+                items.append(
+                    Item(
+                        item_id=f"{row['source_model']} {row['trajectory_id']}",
+                        task_id=row["trajectory_id"],
+                        truth=row["success_raw"] >= _FULL_SCORE,
+                        votes={CLAIM: actions[-1].startswith(("DONE", "FAIL"))},
+                        signs=_desktop_signs(actions),
+                        infeasible=row["infeasible_task"],
+                    )
+                )
+    return LabelSet("OSWorld", items, [Voter(name=CLAIM, kind="program", family=PROGRAM)], ["Computer"])
+
+
+def _desktop_signs(actions: list[str]) -> dict[str, float]:
+    ended = actions[-1].startswith(("DONE", "FAIL"))
+    return {
+        "known": 1.0,
+        "unfinished": float(not ended),
+        "budget": min(len(actions) / _MAX_DESKTOP_STEPS, 1.0),
+        "repeated": 1 - len(set(actions)) / len(actions),
+        "idle": sum(action.startswith("WAIT") for action in actions) / len(actions),
+        "gave_up": float(actions[-1].startswith("FAIL")),
+    }
 
 
 def _length(row: Mapping[str, str]) -> dict[str, float]:

@@ -1,8 +1,9 @@
 """What votes are worth on public labelled sets: the panel's judges and rules, and the best rule fitted on other tasks.
 
 `--data` is a folder with the subfolders `arb` (AgentRewardBench: web trajectories labelled by persons, the votes of
-three judges, and the benchmarks' own reward, which stands for a program check) and `sgv_vwa` (three prompts of one
-model on VisualWebArena; the truth is the benchmark's reward). Everything that is fitted is measured on tasks it was not
+three judges, and the benchmarks' own reward, which stands for a program check), `sgv_vwa` (three prompts of one model
+on VisualWebArena; the truth is the benchmark's reward) and `osworld_text` (desktop episodes; the truth is the
+benchmark's score; there are no votes, only what an episode shows by itself). Everything that is fitted is measured on tasks it was not
 fitted on: five folds by task, averaged over ten reshuffles. Intervals resample tasks. The sets do not come with the
 project: without the folder, which the environment variable PATHPROOF_LABELS may name too, nothing is measured.
 
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from rich.console import Console
 
-from bench.label_sets import REWARD, agent_rewards, visual_web_arena
+from bench.label_sets import REWARD, agent_rewards, desktop_episodes, visual_web_arena
 from pipeline.calibrating import figures_table, pairs_table
 from verifiers.calibrate import decided_by
 from verifiers.dependence import dependence_of
@@ -36,6 +37,7 @@ from verifiers.labelled import LabelSet
 from verifiers.metrics import Decisions, Figures, Point, curve_of, decisions_of, figures_of
 from verifiers.rules import RULES
 
+_SETS = ("arb", "osworld_text", "sgv_vwa")
 _PRECISION, _RECALL = 0.9, 0.8
 _WIDTH = 190
 _SHOWN = ("all", "any", "majority, tie against", "majority, tie for", "quorum")
@@ -103,6 +105,19 @@ def measure(console: Console, title: str, labels: LabelSet) -> tuple[Weighted, W
     return plain, signed
 
 
+def measure_telemetry(console: Console, labels: LabelSet) -> Figures:
+    """The judge that knows signs only, beside what else is known of the same episodes."""
+    seen = labels.where(lambda item: bool(item.signs))
+    alone = weighted(seen._replace(items=[item._replace(votes={}) for item in seen.items], voters=[]))
+    beside = [
+        (voter.name, figures(seen, decisions_of([item.votes.get(voter.name) for item in seen.items])))
+        for voter in seen.voters
+    ]
+    fitted = [("telemetry", alone.best), ("  accepting at 0.90", alone.careful)]
+    show(console, f"{labels.source}, telemetry alone", [*beside, *fitted])
+    return alone.best
+
+
 def show(console: Console, title: str, rows: Sequence[tuple[str, Figures]]) -> None:
     """One table with its heading."""
     n = rows[0][1]
@@ -117,8 +132,8 @@ def main() -> None:
     named = Path(os.environ.get("PATHPROOF_LABELS", "labels"))
     parser.add_argument("--data", type=Path, default=named, help="folder of the labelled sets")
     folder: Path = parser.parse_args().data
-    if not (folder / "arb").is_dir() or not (folder / "sgv_vwa").is_dir():
-        print(f"{folder} has no arb and sgv_vwa: nothing is measured")
+    if not all((folder / name).is_dir() for name in _SETS):
+        print(f"{folder} has not all of {', '.join(_SETS)}: nothing is measured")
         print("measured=0")
         return
     console = Console(width=_WIDTH)
@@ -130,6 +145,9 @@ def main() -> None:
     primed, primed_signed = measure(
         console, "VisualWebArena, three prompts of one model", visual_web_arena(folder / "sgv_vwa")
     )
+
+    web_signs = measure_telemetry(console, rewards)
+    desktop_signs = measure_telemetry(console, desktop_episodes(folder / "osworld_text"))
     heading, table = pairs_table(dependence_of(visual_web_arena(folder / "sgv_vwa", again=True)))
     console.print(f"with one judge's samples scored once more: {heading}", highlight=False)
     console.print(table)
@@ -145,6 +163,8 @@ def main() -> None:
         "arb_f1_check_signs": with_check_signed.best.f1.value,
         "arb_recall_at_p90_check": with_check.recall_at_precision,
         "arb_recall_at_p90_check_signs": with_check_signed.recall_at_precision,
+        "arb_f1_telemetry": web_signs.f1.value,
+        "osworld_f1_telemetry": desktop_signs.f1.value,
         "vwa_n": primed.best.n,
         "vwa_fpr_at_r80_votes": primed.fpr_at_recall,
         "vwa_fpr_at_r80_votes_signs": primed_signed.fpr_at_recall,

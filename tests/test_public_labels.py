@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.label_sets import REWARD, agent_rewards, visual_web_arena
+from bench.label_sets import REWARD, agent_rewards, desktop_episodes, visual_web_arena
 from bench.votes import figures, weighted
 from verifiers.calibrate import decided_by
 from verifiers.dependence import dependence_of
@@ -111,6 +111,27 @@ def test_prompts_of_one_model_are_judges_and_a_second_score_of_the_same_samples_
     assert [item.votes for item in plain.items] == [{"samples": True, "score": False, "score-primed": True}]
     assert plain.items[0].signs == {"known": 1.0, "budget": 0.5, "unfinished": 0.0}
     assert again.items[0].votes["samples-again"] is False
+
+
+def test_a_desktop_episode_has_its_score_the_agents_claim_and_signs(tmp_path: Path) -> None:
+    episode = {"source_model": "m", "trajectory_id": "t-1", "success_raw": 0.0, "infeasible_task": True}
+    actions = ["click(1)", "click(1)", "WAIT", "FAIL"]
+    unlabelled = {**episode, "success_raw": None, "steps": [{"action": "DONE"}]}
+    with gzip.open(tmp_path / "trajectories.jsonl.gz", "wt", encoding="utf-8") as lines:
+        for row in ({**episode, "steps": [{"action": action} for action in actions]}, unlabelled):
+            lines.write(json.dumps(row) + "\n")
+
+    (item,) = desktop_episodes(tmp_path).items
+
+    assert (item.task_id, item.truth, item.infeasible, item.votes) == ("t-1", False, True, {"claim": True})
+    assert item.signs == {
+        "known": 1.0,
+        "unfinished": 0.0,
+        "budget": 0.04,
+        "repeated": 0.25,
+        "idle": 0.25,
+        "gave_up": 1.0,
+    }
 
 
 # --- what the sets say, where they are at hand -------------------------------------------------------------------
