@@ -3,9 +3,11 @@
 `--data` is a folder with the subfolders `arb` (AgentRewardBench: web trajectories labelled by persons, the votes of
 three judges, and the benchmarks' own reward, which stands for a program check), `sgv_vwa` (three prompts of one model
 on VisualWebArena; the truth is the benchmark's reward) and `osworld_text` (desktop episodes; the truth is the
-benchmark's score; there are no votes, only what an episode shows by itself). Everything that is fitted is measured on tasks it was not
-fitted on: five folds by task, averaged over ten reshuffles. Intervals resample tasks. The sets do not come with the
-project: without the folder, which the environment variable PATHPROOF_LABELS may name too, nothing is measured.
+benchmark's score; there are no votes, only what an episode shows by itself). The sets do not come with the project:
+without the folder, which the environment variable PATHPROOF_LABELS may name too, nothing is measured.
+
+Everything that is fitted is measured on tasks it was not fitted on: five folds by task, averaged over ten reshuffles.
+Intervals resample tasks.
 
 `weighted` takes the votes, with or without the signs that a record alone gives (how it ended, repeats, answer, budget).
 Which of the two is better is not chosen by hand: both are printed. `recall_at_p90` is the point of the cross-validated
