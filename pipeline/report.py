@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from pipeline.dataset import Dataset
+from pipeline.page_templates import page_template
 from pipeline.query import connect, sound_parts
 from pipeline.report_pages import TrajectoryPage, rows, trajectory_page
 from pipeline.storage import Address, storage_of
@@ -71,14 +71,11 @@ def write_report(address: Address, out: Path | None = None, samples: int = SAMPL
 
 
 def _render(dataset: Dataset, views: duckdb.DuckDBPyConnection, samples: int) -> str:
-    environment = Environment(
-        loader=PackageLoader("pipeline"), autoescape=select_autoescape(default=True), undefined=StrictUndefined
-    )
     apps = rows(views, "SELECT y.*, c.* EXCLUDE (app_id, accepted) FROM yield_by_app AS y LEFT JOIN "
                          "cost_per_accepted AS c USING (app_id) ORDER BY app_id")  # fmt: skip
     steps = _counts(views, "SELECT coalesce(grade, status) AS grade, count(*) AS n FROM step_grades GROUP BY ALL")
     total = sum(app["trajectories"] for app in apps)
-    return environment.get_template("report.html.j2").render(
+    return page_template("report.html.j2").render(
         run=_run(dataset, views),
         tiles=_tiles(apps),
         calibration_note=_calibration_note(views),

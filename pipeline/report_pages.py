@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import duckdb
@@ -58,7 +59,7 @@ class StepPage(NamedTuple):
     rings: list[Ring]
     action: str
     detail: str
-    thought: str
+    thought: str | None
     target: str
     status: str
     error: str | None
@@ -121,11 +122,19 @@ def rows(views: duckdb.DuckDBPyConnection, sql: str, *values: object) -> list[di
     return found
 
 
-def trajectory_page(dataset: Dataset, views: duckdb.DuckDBPyConnection, attempt_id: str) -> TrajectoryPage:
-    """Everything a page shows of a final attempt; raises RunError when there is none of that id."""
+def trajectory_page(
+    dataset: Dataset,
+    views: duckdb.DuckDBPyConnection,
+    attempt_id: str,
+    held: Mapping[str, Any] | None = None,
+) -> TrajectoryPage:
+    """Everything a page shows of a final attempt; raises RunError when there is none of that id.
+
+    `held` is the row of another verdict than the one in force.
+    """
     record = dataset.record(attempt_id)
     task = dataset.task(record.trajectory.task_id)
-    verdict = _verdict(views, attempt_id)
+    verdict = held or _verdict(views, attempt_id)
     trajectory = record.trajectory
     reason = f" ({trajectory.reason})" if trajectory.reason else ""
     return TrajectoryPage(
