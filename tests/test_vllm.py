@@ -332,14 +332,22 @@ async def test_a_killed_server_comes_back_and_a_waiting_call_is_answered(text: P
     endpoint = Endpoint(base_url=server.base_url, model="reader", api_key_env=KEY_VARIABLE, tries=32)
     async with Client(endpoint, limiter_for(endpoint)) as client:
         reply = await client.ask(user("hi"), stage="act", ledger=[], max_tokens=4)
-    left = [process for process in before if process.is_running()]
+    left = [process for process in before if lives(process)]
     after = family_of_the(server)
     keeping.cancel()
     await server.close()
 
     assert reply.outcome == "truncated"
     assert left == []
-    assert not [process for process in after if process.is_running()]
+    assert not [process for process in after if lives(process)]
+
+
+def lives(process: psutil.Process) -> bool:
+    """Whether it has not ended, collected by its parent or not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def family_of_the(server: ModelServer) -> list[psutil.Process]:
