@@ -65,6 +65,18 @@ def test_a_silent_judge_weighs_nothing() -> None:
     assert heard.reason == silent.reason == failed.reason
 
 
+def test_nothing_is_decided_while_a_judge_still_to_be_asked_could_turn_it() -> None:
+    even = calibration(weights=weighing(x__for=1.0, y__for=1.5, y__against=-1.5))
+
+    assert outcome(rule_on([vote("complete", "x")], even)) == UNDECIDED
+    assert outcome(rule_on([vote("complete", "x"), vote("fail", "y")], even)) == ("graded", "fail", "weighted")
+    assert outcome(rule_on([vote("complete", "x"), vote(None, "y")], even)) == ("graded", "complete", "weighted")
+
+
+def test_a_judge_that_cannot_turn_it_need_not_be_asked() -> None:
+    assert outcome(rule_on([vote("complete", "x")])) == ("graded", "complete", "weighted")
+
+
 def test_without_any_valid_vote_weights_decide_nothing() -> None:
     confident = calibration(weights=weighing(sign__known=5.0))
 

@@ -30,6 +30,22 @@ def test_two_thresholds_leave_room_for_doubt(weight: float, side: Side) -> None:
     assert weighing(accept=0.9, reject=0.1, a__for=weight).side({"a:for": 1.0}) == side
 
 
+@pytest.mark.parametrize(
+    ("waiting", "side"), [([], "for"), (["small"], "for"), (["large"], "neither"), (["stranger"], "for")]
+)
+def test_a_decision_holds_whatever_those_say_who_are_still_to_be_heard(waiting: list[str], side: Side) -> None:
+    rule = weighing(a__for=1.0, small__for=0.5, small__against=-0.5, large__for=2.0, large__against=-2.0)
+
+    assert rule.side({"a:for": 1.0}, waiting) == side
+
+
+def test_those_still_to_be_heard_may_be_silent() -> None:
+    """Both of its votes would be for; only silence leaves the decision as it is."""
+    rule = weighing(accept=0.6, odd__for=1.0, odd__against=1.0)
+
+    assert rule.side({}, ["odd"]) == "neither"
+
+
 def test_the_threshold_itself_accepts() -> None:
     assert weighing(accept=0.5).side({}) == "for"
 

@@ -77,11 +77,14 @@ class CalibrationFile(Model):
     def weigh(self, ballot: Ballot, right: str, signs: Mapping[str, float]) -> Weighed:
         """What the weighted rule makes of votes and signs; `right` is the grade that counts as a vote for.
 
-        The telemetry judge is not counted beside the signs it reads.
+        The telemetry judge is not counted beside the signs it reads. While a judge that is yet to be asked could turn
+        the decision there is none.
         """
         votes = {vote.judge: vote.grade == right for vote in ballot.valid if vote.judge != TELEMETRY}
         features = features_of(votes, signs)
-        return Weighed(self.weighing.side(features), self.weighing.probability(features))
+        asked = {vote.judge for vote in [*ballot.valid, *ballot.silent]}
+        waiting = sorted({voter.name for voter in self.judges} - asked - {TELEMETRY})
+        return Weighed(self.weighing.side(features, waiting), self.weighing.probability(features))
 
 
 class Weighed(NamedTuple):
