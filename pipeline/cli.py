@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.commands import calibrating, data, exporting, machine, running
+from pipeline.commands import calibrating, data, exporting, machine, reviewing, running
 from pipeline.commands.shell import group, run
 
 app = group("Trajectories with proof: GUI-agent data, collected and verified.")
 app.command(epilog=running.COLLECT_EXAMPLES)(running.collect)
 app.command(epilog=running.RESUME_EXAMPLES)(running.resume)
 app.command(epilog=running.JUDGE_EXAMPLES)(running.judge)
+app.command(epilog=reviewing.REVIEW_EXAMPLES)(reviewing.review)
 app.command(epilog=calibrating.CALIBRATE_EXAMPLES)(calibrating.calibrate)
 app.command(epilog=data.CHECK_EXAMPLES)(data.check)
 app.command(epilog=data.QUERY_EXAMPLES)(data.query)

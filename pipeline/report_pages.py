@@ -21,6 +21,8 @@ from pipeline.structs import TargetUnderPoint
 
 PICTURE_WIDTH = 960
 PICTURE_QUALITY = 72
+UNREADABLE = "unreadable reply"
+"""What stands in place of an action where there is none."""
 
 _STATE_CSS = {
     "passed": "complete",
@@ -242,7 +244,7 @@ def _step(record: Record, step: Step, look: ObservationRow | None, grade: dict[s
         height=picture.height if picture else 0,
         capture_error=(look.capture_error if look else None) or "not kept",
         rings=_rings(step, frame) if frame else [],
-        action=step.action.type if step.action else "unreadable reply",
+        action=step.action.type if step.action else UNREADABLE,
         detail=_detail(step.action) if step.action else _short(step.reply),
         thought=step.thought,
         target=_target(step.target),
