@@ -25,7 +25,7 @@ from verifiers.contract import evaluate
 from verifiers.drafting import KEYPOINTS, PRIOR
 from verifiers.effect import EffectJudge
 from verifiers.model_judge import ModelJudge
-from verifiers.panel import Case, decide, unscored
+from verifiers.panel import BY_VOTES, Case, decide, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
 from verifiers.telemetry import TelemetryJudge
@@ -41,9 +41,6 @@ _JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
 
 _PROMPTS = {"step": (PROMPT,), "trace": (KEYPOINTS, PRIOR, WINDOW, FINAL)}
 """What a model is asked with, by what it grades."""
-
-_BY_VOTES = ("quorum", "single", "weighted")
-"""Rules under which votes decide."""
 
 
 class Bench(NamedTuple):
@@ -160,7 +157,7 @@ def undecided_of(case: Case, votes: Sequence[Vote], panel: PanelConfig) -> tuple
     settled = {
         (verdict.target, verdict.step_index)
         for verdict in verdicts
-        if verdict.rule in _BY_VOTES and (verdict.target, verdict.step_index) in asked
+        if verdict.rule in BY_VOTES and (verdict.target, verdict.step_index) in asked
     }
     if case.outcome.absence == "passed":
         settled.add(("trace", None))

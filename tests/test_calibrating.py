@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pipeline.actions import Model
 from pipeline.calibrating import tables_of
 from pipeline.cli import app
 from pipeline.clients import Clients
@@ -18,8 +19,11 @@ from pipeline.curve_picture import draw_curve
 from pipeline.errors import ConfigError
 from pipeline.judging import build_bench, calibration_of, judge_record
 from pipeline.provenance import pass_row
+from pipeline.records import Record
 from tests.calibrations import MADE_AT, calibration, labelled, weighing
+from tests.datasets import attempt, begin, judging, put, verdict
 from tests.records import click, look, node, record, step, task
+from tests.votes import program, vote
 from verifiers.ballot import PROGRAM
 from verifiers.calibrate import calibrate
 from verifiers.calibration import CalibrationFile, load_calibration
@@ -121,6 +125,39 @@ def test_near_duplicates_are_pointed_out() -> None:
     assert list(pairs.columns[-1].cells) == ["near-duplicates"]
 
 
+def reviewed_run(folder: Path) -> str:
+    """Thirty-six trajectories of six tasks: two judges voted, the telemetry judge abstained, a person graded each."""
+    tasks = [task(f"Create the ticket “Lamp {number}”.") for number in range(6)]
+    labels = labelled({"a": 0.9, "b": 0.8}, tasks=6, per_task=6)
+    records: list[Record] = []
+    rows: list[Model] = [judging(), judging("review", 15).model_copy(update={"kind": "review"})]
+    for number, item in enumerate(labels.items):
+        made = attempt(f"{number:024d}", task=tasks[number % 6], claim="success")
+        own = {"pass_id": "pass-1", "attempt_id": made.attempt.attempt_id}
+        votes = [vote("complete" if said else "fail", name) for name, said in item.votes.items()]
+        rows += [one.model_copy(update=own) for one in [*votes, program(None, "telemetry")]]
+        grade = "complete" if item.truth else "fail"
+        rows.append(verdict(made.attempt.attempt_id, grade, pass_id="review", rule="human"))
+        records.append(made)
+    committer = begin(folder, tasks)
+    put(committer, folder, records)
+    committer.record(rows)
+    committer.finish()
+    return str(folder)
+
+
+def test_a_reviewed_run_becomes_a_calibration_of_its_own_judges(tmp_path: Path) -> None:
+    out = tmp_path / "judges.json"
+
+    code = run(app, ["calibrate", "--labels", reviewed_run(tmp_path / "run"), "--out", str(out)])
+
+    assert code == 0
+    file = load_calibration(str(out))
+    assert file.measures([("a", "a"), ("b", "b"), ("telemetry", PROGRAM)])
+    assert (file.domains, file.measured[0].figures.n) == (["Web"], 36)
+    assert file.figures("quorum") is not None
+
+
 # --- the picture -------------------------------------------------------------------------------------------------
 
 
@@ -191,6 +228,14 @@ def test_a_rule_that_cannot_do_without_figures_does_not_start(
     assert code == 2
     assert capsys.readouterr().err.startswith("error: panel.rule: 'weighted' needs panel.calibration=FILE")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_calibration_of_other_judges_is_announced_as_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = settings(calibration([TELEMETRY]), tmp_path).panel.calibration
+
+    run(app, ["judge", "/nowhere", "--config", "fake", f"panel.calibration={path}"])
+
+    assert "note: panel.calibration was measured for other judges" in capsys.readouterr().err
 
 
 def test_a_pass_is_told_apart_by_the_content_of_its_calibration(tmp_path: Path) -> None:

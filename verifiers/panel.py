@@ -31,7 +31,8 @@ from verifiers.telemetry import right_grade, signs_of
 
 TRACE_GRADES: tuple[TraceGrade, ...] = ("complete", "partial", "infeasible", "fail")
 STEP_GRADES: tuple[StepGrade, ...] = ("correct", "explore", "invalid", "wrong")
-_BY_VOTES = ("quorum", "single", "weighted")
+BY_VOTES: tuple[Rule, ...] = ("quorum", "single", "weighted")
+"""Rules under which votes decide."""
 
 
 class Case(NamedTuple):
@@ -302,7 +303,7 @@ def _trace_verdict(case: Case, ballot: Ballot, ruling: Ruling, steps: Sequence[V
 
 def _calibration(case: Case, ballot: Ballot, ruling: Ruling) -> Calibration | None:
     """How often the rule that decided is wrong; checks and persons are not what was measured."""
-    file = case.measured(ballot) if ruling.status == "graded" and ruling.rule in _BY_VOTES else None
+    file = case.measured(ballot) if ruling.status == "graded" and ruling.rule in BY_VOTES else None
     return file.figures(ruling.rule) if file is not None else None
 
 

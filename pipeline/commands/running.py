@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from pipeline.commands.shell import examples
-from pipeline.config import JUDGING_PARTS, load_config, override_config
+from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.errors import ConfigError
 from pipeline.judging import calibration_of
 from pipeline.manifest import read_run
@@ -52,7 +52,7 @@ def collect(
 ) -> int:
     """Roll out tasks, verify what came of them, and write all of it to a new folder."""
     settings = load_config(config, assignments or [])
-    calibration_of(settings)
+    _announce(settings)
     with Board() as board:
         outcome = collect_run(settings, config, out, board)
     return _close(outcome)
@@ -81,13 +81,19 @@ def judge(
         if change.partition("=")[0].partition(".")[0] not in JUDGING_PARTS:
             raise ConfigError(f"{change.partition('=')[0]}: judging again takes only {', '.join(JUDGING_PARTS)} keys")
     settings = override_config(read_run(folder).config, changes) if config is None else load_config(config, changes)
-    calibration_of(settings)
+    _announce(settings)
     with Board() as board:
         outcome = rejudge_run(folder, settings, board)
     code = _close(outcome)
     for line in changes_of(outcome.folder) or ["none"]:
         typer.echo(f"changed verdicts: {line}")
     return code
+
+
+def _announce(settings: RunConfig) -> None:
+    """Say before anything runs that verdicts will be uncalibrated though a calibration is named; raises ConfigError."""
+    if calibration_of(settings) is None and settings.panel.calibration is not None:
+        typer.echo("note: panel.calibration was measured for other judges, so verdicts are uncalibrated", err=True)
 
 
 def _close(outcome: Outcome) -> int:
