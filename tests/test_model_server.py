@@ -140,11 +140,12 @@ async def test_a_program_that_cannot_be_run_is_named(script: Path) -> None:
             pass
 
 
+@pytest.mark.slow
 async def test_a_server_of_another_model_is_not_ready_and_is_stopped(tmp_path: Path) -> None:
-    config = server_config(script_file(tmp_path / "other.json", "other"), start_seconds=8)
+    config = server_config(script_file(tmp_path / "other.json", "other"), start_seconds=25)
     server = ModelServer(config, command=scripted_command)
 
-    with pytest.raises(SetupError, match=r"after 8 s /v1/models lists \['other'\], not 'mine'"):
+    with pytest.raises(SetupError, match=r"after 25 s /v1/models lists \['other'\], not 'mine'"):
         await server.start()
 
     assert process_of(server) is None

@@ -20,7 +20,7 @@ from pipeline.model_server import KEY_VARIABLE
 from pipeline.policies import policy_id
 from pipeline.progress import Board
 from pipeline.run import collect
-from pipeline.serving import Served, addressed, served, servers_of
+from pipeline.serving import Served, ServerActor, addressed, served, servers_of
 from pipeline.supervision import Halt
 from tests.runs import fake_config, one, rows, soon
 from tests.servers import script_file, scripted_command
@@ -121,6 +121,15 @@ def test_policies_of_different_weights_are_told_apart() -> None:
     assert len(ids) == 2
 
 
+def test_a_server_listens_on_its_nodes_address_only_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "10.0.0.7")
+    configs = [ServerConfig(name="mine", model="m", listen=listen) for listen in ("loopback", "node")]
+
+    hosts = [urlsplit(ServerActor(config, scripted_command).base_url).hostname for config in configs]
+
+    assert hosts == ["127.0.0.1", "10.0.0.7"]
+
+
 # --- what cannot be served ------------------------------------------------------------------------------------------
 
 
@@ -201,7 +210,7 @@ async def test_servers_answer_at_their_addresses_until_the_block_ends(ray_here: 
         ]
 
     assert names == ["mine", "judge"]
-    assert sorted(told) == ["server judge: ready", "server mine: ready"]
+    assert {"server judge: ready", "server mine: ready"} <= set(told)
     assert await asyncio.to_thread(soon, lambda: not any(map(started_with, scripts.values())) or None)
 
 

@@ -322,8 +322,8 @@ async def test_a_model_that_is_not_there_is_quoted_from_the_servers_log(tmp_path
     await server.close()
 
 
-async def test_a_killed_server_comes_back_and_a_waiting_call_is_answered(text: Path) -> None:
-    server = ModelServer(on_cpu("reader", text), command=offline_vllm)
+async def test_a_killed_server_comes_back_at_its_address_and_a_waiting_call_is_answered(text: Path) -> None:
+    server = ModelServer(on_cpu("reader", text), "127.0.0.2", offline_vllm)
     await server.start()
     keeping = asyncio.create_task(server.ended())
     before = family_of_the(server)
