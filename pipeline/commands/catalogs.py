@@ -1,0 +1,84 @@
+"""The commands about what environments exist and what applications can do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from catalogs.pools import PoolEntry, desktop_pool, language_of, mobile_pool, pool, web_pool
+from catalogs.store import load_catalog
+from pipeline.commands.shell import examples, group
+from pipeline.errors import ConfigError
+
+CATALOG_EXAMPLES = examples(
+    "pathproof catalog show",
+    "pathproof catalog show web --category travel_transport --limit 20",
+    "pathproof catalog show mobile --language zh",
+    "pathproof catalog show trac",
+)
+RANK_NOTE = "rank: the place in an order like Tranco's, not in the official list; no site or app was opened"
+
+catalog = group("What environments exist, and what applications can do.")
+
+
+@catalog.command(epilog=CATALOG_EXAMPLES)
+def show(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[web|mobile|desktop|APP]", help="A pool, or an application's capabilities.")
+    ] = None,
+    category: Annotated[str | None, typer.Option(help="Only entries of this category.")] = None,
+    language: Annotated[str | None, typer.Option(help="Only mobile apps in this language: en or zh.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many entries.")] = None,
+) -> int:
+    """Browse the pools; without a filter, how many entries each category has."""
+    match what:
+        case None:
+            _summary()
+        case "web" | "mobile" | "desktop":
+            entries = _filtered(pool(what), category, language)
+            _told(entries, limit) if category or language or limit else _counted(entries)
+            typer.echo(RANK_NOTE, err=True)
+        case _:
+            for capability in load_catalog(what)[:limit]:
+                typer.echo("\t".join((capability.capability_id, capability.status, "/".join(capability.path))))
+    return 0
+
+
+def _summary() -> None:
+    for name, entries in (("web", web_pool()), ("mobile", mobile_pool()), ("desktop", desktop_pool())):
+        typer.echo(f"{name}\t{len(entries)}\t{len({entry.category for entry in entries})} categories")
+
+
+def _filtered(entries: Sequence[PoolEntry], category: str | None, language: str | None) -> list[PoolEntry]:
+    """The entries asked for; raises ConfigError when a filter names what the pool does not have."""
+    for key, value, known in (
+        ("--category", category, {entry.category for entry in entries}),
+        ("--language", language, {found for entry in entries if (found := language_of(entry))}),
+    ):
+        if value is not None and value not in known:
+            raise ConfigError(f"{key}: this pool has no '{value}', only {', '.join(sorted(known)) or 'none at all'}")
+    return [
+        entry
+        for entry in entries
+        if category in (None, entry.category) and (language is None or language_of(entry) == language)
+    ]
+
+
+def _counted(entries: Sequence[PoolEntry]) -> None:
+    counts = Counter(entry.category for entry in entries)
+    for category, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        typer.echo(f"{category}\t{count}")
+
+
+def _told(entries: Sequence[PoolEntry], limit: int | None) -> None:
+    for entry in entries[:limit]:
+        typer.echo("\t".join(_cell(value) for _, value in entry))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return "-" if value is None or value == "" else str(value)
