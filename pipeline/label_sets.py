@@ -162,8 +162,9 @@ def _of_dataset(dataset: Dataset) -> LabelSet:
 def _graded(dataset: Dataset) -> dict[str, _Graded]:
     passes = {row.pass_id: row for row in dataset.rows(PassRow)}
     when = {pass_id: row.judged_at for pass_id, row in passes.items()}
-    human = [row for row in dataset.rows(Verdict) if (row.target, row.rule, row.status) == ("trace", "human", "graded")]
-    grades = {row.attempt_id: str(row.grade) for row in sorted(human, key=lambda row: when[row.pass_id])}
+    human = [row for row in dataset.rows(Verdict) if (row.target, row.rule) == ("trace", "human")]
+    last = {row.attempt_id: row for row in sorted(human, key=lambda row: when[row.pass_id])}
+    grades = {attempt_id: str(row.grade) for attempt_id, row in last.items() if row.status == "graded"}
     newest = _newest(passes.values())
     votes: dict[str, list[Vote]] = {attempt_id: [] for attempt_id in grades}
     for vote in dataset.rows(Vote):

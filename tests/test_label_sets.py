@@ -170,6 +170,14 @@ def test_the_last_answer_of_a_person_counts(tmp_path: Path) -> None:
     assert [item.truth for item in read_labels(run(tmp_path, [task()], [made], rows)).items] == [False]
 
 
+def test_an_answer_that_was_taken_back_is_no_truth(tmp_path: Path) -> None:
+    made = attempt("a" * 24)
+    withdrawn = verdict(made.attempt.attempt_id, None, pass_id="later", rule="human")
+    rows = [passed("later", 16, "review"), passed("review", 15, "review"), reviewed(made, "complete"), withdrawn]
+
+    assert read_labels(run(tmp_path, [task()], [made], rows)).items == []
+
+
 def test_signs_and_checks_come_from_the_record(tmp_path: Path) -> None:
     good = attempt("a" * 24, task=CHECKED, claim="success")
     poor = attempt("b" * 24, task=CHECKED, claim="success")
