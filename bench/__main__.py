@@ -17,7 +17,17 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-BENCHMARKS = ("dataset", "dialects", "driver_memory", "effect_truth", "llm", "main_job", "votes", "web_step")
+BENCHMARKS = (
+    "dataset",
+    "dialects",
+    "driver_memory",
+    "effect_truth",
+    "llm",
+    "main_job",
+    "miniwob_truth",
+    "votes",
+    "web_step",
+)
 DEADLINE_SECONDS = 3600.0
 
 
