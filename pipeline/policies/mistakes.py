@@ -44,9 +44,14 @@ class Slip(NamedTuple):
     stands: bool
 
 
+def is_idle(move: Move) -> bool:
+    """Whether a move only waits for a target or scrolls to it."""
+    return move.preparing and isinstance(move.action, Scroll | Wait)
+
+
 def slip(rng: random.Random, rate: float, move: Move, seen: Observation, language: str) -> Slip | None:
     """With probability `rate` a mistake that the move allows."""
-    if rng.random() >= rate or (move.preparing and isinstance(move.action, Scroll | Wait)):
+    if is_idle(move) or rng.random() >= rate:
         return None
     drawn = [found for kind in _WEIGHTS if (found := _of_kind(kind, rng, move, seen, language)) is not None]
     return rng.choices(drawn, weights=[_WEIGHTS[found.kind] for found in drawn])[0] if drawn else None

@@ -7,11 +7,12 @@ the form of the answer (a text with captured slots) is taken from its last step.
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 from catalogs.store import capability
 from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Scroll, Wait
 from pipeline.policies.grounding import promising
-from pipeline.policies.mistakes import Slip, slip
+from pipeline.policies.mistakes import Slip, is_idle, slip
 from pipeline.policies.script import Missing, Move, Planned, Script, decision_of
 from pipeline.policies.wording import is_chinese, thought
 from pipeline.protocols import Decision, Observation, Policy, Turn
@@ -28,7 +29,8 @@ class PlannerPolicy(Policy):
         self.policy_id = policy_id
         self._task = task
         self._mistakes = mistakes
-        self._random = random.Random(f"{seed}/{task.task_id}")
+        self._seed = seed
+        self._drawn: Counter[tuple[int, bool]] = Counter()
         self._script: Script | None = None
         self._astray = 0
         self._searched = False
@@ -42,7 +44,7 @@ class PlannerPolicy(Policy):
             return self._say(PressBack(), turn)
         if isinstance(move, Missing):
             return self._without(move, turn)
-        mistake = slip(self._random, self._mistakes, move, turn.observation, self._task.language)
+        mistake = slip(self._chance(move), self._mistakes, move, turn.observation, self._task.language)
         if mistake is not None:
             return self._err(mistake, move, script, turn)
         script.take(move)
@@ -54,6 +56,17 @@ class PlannerPolicy(Policy):
             plan = planned(self._task) or _search(self._task, seen)
             self._script = Script(plan, self._task.language)
         return self._script
+
+    def _chance(self, move: Move) -> random.Random:
+        """The random source of a move: by its place in the plan and how often it was come to.
+
+        How often the application had to be waited for or scrolled must not change which mistakes are made.
+        """
+        if is_idle(move):
+            return random.Random(0)
+        place = (move.after.at, move.after.clicked)
+        self._drawn[place] += 1
+        return random.Random(f"{self._seed}/{self._task.task_id}/{place}/{self._drawn[place]}")
 
     def _err(self, mistake: Slip, move: Move, script: Script, turn: Turn) -> Decision:
         if mistake.stands:
