@@ -17,6 +17,7 @@ import ray
 from ray.exceptions import RayError
 
 from pipeline.actions import Model
+from pipeline.clients import family_of
 from pipeline.cluster import Cluster, Place, several_nodes
 from pipeline.config import EndpointConfig, RunConfig, ServerConfig
 from pipeline.errors import ConfigError, PathproofError, RunError, WorkerError
@@ -118,7 +119,8 @@ def _as_ours(endpoint: EndpointConfig, one: Served) -> dict[str, object]:
     """What changes for a model that we serve."""
     return {
         "base_url": one.base_url,
-        "family": endpoint.family or one.server.family,
+        # By the weights, not by what the server is called: one model under two names is no panel of two families.
+        "family": endpoint.family or one.server.family or family_of(EndpointConfig(name=one.server.model)),
         # Another service's key must not be shown to ours, possibly over a network without encryption.
         "api_key_env": KEY_VARIABLE,
         "tries": max(endpoint.tries, _TRIES),

@@ -109,6 +109,16 @@ def test_a_model_is_reached_at_its_server_under_its_family_without_another_servi
     assert model.tries > config.model.tries
 
 
+def test_one_model_under_two_names_is_of_one_family() -> None:
+    config = fake_config("judges=[{name: one}, {name: two}, {name: three, family: other}]")
+    names = ("one", "two", "three")
+    up = [Served(ServerConfig(name=name, model="Qwen/Qwen3-VL-8B"), "http://127.0.0.1:7/v1") for name in names]
+
+    families = [judge.family for judge in addressed(config, up).judges if not isinstance(judge, str)]
+
+    assert families == ["qwen", "qwen", "other"]
+
+
 def test_a_model_with_an_address_is_left_where_it_is() -> None:
     config = fake_config(*ACTING, "model.base_url=http://elsewhere/v1")
 
