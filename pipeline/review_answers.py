@@ -27,7 +27,6 @@ FAMILY = "person"
 LONGEST = 4000
 """Characters of a reason."""
 
-_NOT_SAID = "The agent did not say that the task cannot be done: then the grade is fail, not infeasible."
 
 _STEP = re.compile(r"step-(\d{1,6})")
 _Allowed = TypeVar("_Allowed", TraceGrade, StepGrade)
@@ -61,14 +60,15 @@ class Subject(NamedTuple):
 def read_answer(form: Mapping[str, str], steps: Iterable[int], claim: Claim) -> Answer:
     """The answer that a form holds; raises AnswerError."""
     word, reason = form.get("grade", ""), form.get("reason", "").strip()
-    if len(reason) > LONGEST:
-        raise AnswerError(f"The reason is longer than {LONGEST} characters.")
-    if word == CANNOT_SAY and not reason:
-        raise AnswerError("Say in a few words why you cannot say.")
     grade = None if word == CANNOT_SAY else _grade(word, TRACE_GRADES)
+    draft = Answer(grade, reason, _step_grades(form, set(steps)))
+    if len(reason) > LONGEST:
+        raise AnswerError(f"The reason is longer than {LONGEST} characters.", draft)
+    if grade is None and not reason:
+        raise AnswerError("Say in a few words why you cannot say.", draft)
     if grade == "infeasible" and claim != "infeasible":
-        raise AnswerError("The agent did not say that the task cannot be done: then the grade is fail, not infeasible.")
-    return Answer(grade, reason, _step_grades(form, set(steps)))
+        raise AnswerError("The agent did not say that the task cannot be done: grade it fail.", draft)
+    return draft
 
 
 def _step_grades(form: Mapping[str, str], steps: set[int]) -> dict[int, StepGrade]:

@@ -1,8 +1,8 @@
 """A review's pages as data: the list, and a trajectory without and with what judges made of it.
 
 Before the reviewer has answered a page holds only what the agent was asked, did and met: no grade, vote, check,
-keypoint or reason of a judge, no thought of the agent, and nothing that tells a waiting trajectory from one drawn for an
-audit. This module knows nothing of HTML or HTTP.
+keypoint or reason of a judge, no thought of the agent, and nothing that tells a waiting trajectory from one drawn for
+an audit. This module knows nothing of HTML or HTTP.
 """
 
 from __future__ import annotations
