@@ -22,6 +22,7 @@ BENCHMARKS = (
     "dialects",
     "driver_memory",
     "effect_truth",
+    "judge",
     "llm",
     "main_job",
     "miniwob_truth",
