@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -19,7 +19,7 @@ from fsspec import AbstractFileSystem
 from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
-from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
+from pipeline.schema import RENAMED, SCHEMA_VERSION, TABLES, schema_of
 from pipeline.soundness import examined
 from pipeline.storage import Address, Storage, storage_of
 
@@ -48,14 +48,11 @@ _HEADER = "-- Paths are those of the last publish; for a folder that was moved, 
 
 def views_sql(parts: Mapping[str, PartRef]) -> str:
     """Statements that define every table and view over these parts, each by the address at which DuckDB finds it."""
-    addresses: dict[str, list[str]] = {name: [] for name in TABLES}
-    older = {part.table for part in parts.values() if part.schema_version < SCHEMA_VERSION}
+    listed = {name: _Listed([], []) for name in TABLES}
     for address, part in parts.items():
-        addresses[part.table].append(address)
-    tables = [
-        f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, addresses[name], older=name in older)};\n"
-        for name in TABLES
-    ]
+        found = listed[part.table]
+        (found.older if part.schema_version < SCHEMA_VERSION else found.current).append(address)
+    tables = [f"CREATE OR REPLACE VIEW {name} AS\n{_table_sql(name, listed[name])};\n" for name in TABLES]
     views = [f"{view_sql(name)}\n" for name in VIEWS]
     return "\n".join([_HEADER, *tables, *views])
 
@@ -120,18 +117,25 @@ def _bad_sql(error: duckdb.Error) -> ConfigError:
     return ConfigError(f"query: {str(error).splitlines()[0]}")
 
 
-def _table_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
-    if not addresses:
+class _Listed(NamedTuple):
+    """The addresses of a table's parts: those of the present schema version, and those of any older one."""
+
+    current: list[str]
+    older: list[str]
+
+
+def _table_sql(name: str, listed: _Listed) -> str:
+    if not listed.current and not listed.older:
         return f"SELECT * FROM ({empty_sql(name)})"
     if name in _DISTINCT:
-        return _distinct_sql(name, addresses, older=older)
-    return f"SELECT * FROM {_source(name, addresses, older=older)}"
+        return _distinct_sql(name, listed)
+    return f"SELECT * FROM {_source(name, listed)}"
 
 
-def _distinct_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
+def _distinct_sql(name: str, listed: _Listed) -> str:
     # Picking the first place of each hash before reading anything else keeps scans of pictures in bounded memory.
     place = ("filename", "file_row_number")
-    rows, places = _source(name, addresses, place, older=older), _parquet(addresses, place)
+    rows, places = _source(name, listed, place), _parquet([*listed.current, *listed.older], place)
     return (
         f"SELECT part.* EXCLUDE (filename, file_row_number) FROM {rows} AS part\n"
         f"SEMI JOIN (SELECT min((filename, file_row_number)) AS place FROM {places} GROUP BY sha256) AS first\n"
@@ -139,14 +143,29 @@ def _distinct_sql(name: str, addresses: Sequence[str], *, older: bool) -> str:
     )
 
 
-def _source(name: str, addresses: Sequence[str], extra: Sequence[str] = (), *, older: bool) -> str:
+def _source(name: str, listed: _Listed, extra: Sequence[str] = ()) -> str:
     """The rows of a table's parts in its declared columns, with these of DuckDB's own beside them."""
-    if not older:
-        return _parquet(addresses, extra)
+    if not listed.older:
+        return _parquet(listed.current, extra)
     # Parts of different versions agree only by name; the empty relation in front says what every column is.
     columns = ", ".join([*(_completed(name, column) for column in schema_of(name).names), *extra])
-    parts = _parquet(addresses, [*extra, "union_by_name"])
-    return f"(SELECT {columns} FROM ({empty_sql(name)} UNION ALL BY NAME SELECT * FROM {parts}))"
+    parts = [empty_sql(name), f"SELECT *{_renamed(name)} FROM {_parquet(listed.older, [*extra, 'union_by_name'])}"]
+    if listed.current:
+        parts.append(f"SELECT * FROM {_parquet(listed.current, extra)}")
+    return f"(SELECT {columns} FROM ({' UNION ALL BY NAME '.join(parts)}))"
+
+
+def _renamed(table: str) -> str:
+    """What gives fields in a table's lists of structs the names they have now; nothing for most tables."""
+    changes = []
+    for column in schema_of(table):
+        names = {new: old for (place, old), new in RENAMED.items() if place == f"{table}.{column.name}"}
+        if names:
+            fields = (field.name for field in column.type.value_type)
+            packed = ", ".join(f'"{field}" := entry."{names.get(field, field)}"' for field in fields)
+            transformed = f'list_transform("{column.name}", lambda entry: struct_pack({packed}))'
+            changes.append(f'{transformed} AS "{column.name}"')
+    return f" REPLACE ({', '.join(changes)})" if changes else ""
 
 
 def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from pipeline.storage import Address, driver_lock
 from pipeline.structs import Box, Sensitive
 
 _FLAGS = frozenset({"contains_secret", "contains_pii"})
-_WHOLE = Sensitive(kind="flagged", box=None)
+_WHOLE = Sensitive(class_="flagged", box=None)
 _WRITER = "redact"
 
 
@@ -201,7 +201,7 @@ def _add_shown(
         if not isinstance(row, Tree):
             continue
         showing = [node for node in row.nodes if texts.within(node.name) or texts.within(node.value)]
-        regions = [Sensitive(kind="shown", box=node.box) for node in showing if node.box]
+        regions = [Sensitive(class_="shown", box=node.box) for node in showing if node.box]
         _add(trees, row.sha256, regions)
         for picture in pictures.get(row.sha256, ()):
             _add(frames, picture, regions)

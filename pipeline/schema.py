@@ -18,14 +18,21 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
 from pydantic import AwareDatetime
+from pydantic.fields import FieldInfo
 
 from pipeline import records as r
 from pipeline.actions import Model
 from pipeline.structs import Image
 from pipeline.tasks import Capability, TaskSpec
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Written into every part's footer and manifest line; it rises when a table's columns change."""
+
+RENAMED: Mapping[tuple[str, str], str] = {
+    ("frames.sensitive", "kind"): "class",
+    ("trees.sensitive", "kind"): "class",
+}
+"""What fields of structs are called now: by the column that holds the structs, and the name in version 1."""
 
 VERSION_KEY = b"pathproof.schema_version"
 RUN_ID = "run_id"
@@ -105,12 +112,12 @@ def schema_of_model(model: type[Model]) -> pa.Schema:
 
 def to_rows(rows: Iterable[Model], schema: pa.Schema) -> pa.Table:
     """Rows that belong to no table as an Arrow table."""
-    return _encoded([row.model_dump() for row in rows], schema)
+    return _encoded([row.model_dump(by_alias=True) for row in rows], schema)
 
 
 def to_table(kind: type[Row], rows: Iterable[Row], run_id: str) -> pa.Table:
     """The rows as an Arrow table of the declared schema."""
-    plain = [{RUN_ID: run_id, **row.model_dump()} for row in rows]
+    plain = [{RUN_ID: run_id, **row.model_dump(by_alias=True)} for row in rows]
     return _encoded(plain, schema_of(table_name(kind)))
 
 
@@ -156,7 +163,12 @@ def _described(name: str) -> Iterator[str]:
 
 
 def _fields(model: type[Model]) -> list[pa.Field]:
-    return [_field(name, info.annotation) for name, info in model.model_fields.items()]
+    return [_field(name, info.annotation) for name, info in columns_of(model).items()]
+
+
+def columns_of(model: type[Model]) -> dict[str, FieldInfo]:
+    """A model's fields by the names of their columns, which differ where Python keeps a word for itself."""
+    return {info.serialization_alias or name: info for name, info in model.model_fields.items()}
 
 
 def _field(name: str, annotation: Any) -> pa.Field:

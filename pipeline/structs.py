@@ -5,7 +5,7 @@ Boxes and pixels are in pixels of the stored picture. This module knows nothing 
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from pipeline.actions import Model, Pixel
 from pipeline.words import Boundary
@@ -113,9 +113,11 @@ class Image(Model):
 
 
 class Sensitive(Model):
-    """A region that shows a secret or personal data."""
+    """A region that shows a secret or personal data; its column is called `class`, a word that Python keeps."""
 
-    kind: str
+    model_config = ConfigDict(validate_by_name=True)
+
+    class_: str = Field(validation_alias="class", serialization_alias="class")
     box: Box | None = None
 
 

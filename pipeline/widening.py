@@ -1,8 +1,8 @@
 """Tables that are narrower than declared, brought to the declared schema without losing anything.
 
-A part of an older schema version lacks columns, and one that has drifted lacks struct fields or has a column of nulls
-without a type. What is missing becomes null, or the record's own default. What the declared schema has no place for is
-refused, never dropped. This module knows tables and records, nothing of files.
+A part of an older schema version lacks columns or has other names in its structs, and one that has drifted lacks struct
+fields or has a column of nulls without a type. What is missing becomes null, or the record's own default. What the
+declared schema has no place for is refused, never dropped. This module knows tables and records, nothing of files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pipeline.actions import Model
 from pipeline.errors import RunError
-from pipeline.schema import TABLES, schema_of, without_none
+from pipeline.schema import RENAMED, TABLES, columns_of, schema_of, without_none
 
 _BATCH = 1000
 
@@ -49,8 +49,8 @@ def _completed(batch: pa.RecordBatch, name: str, schema: pa.Schema) -> pa.Record
 
 def _complete(row: Mapping[str, Any], model: type[Model], wanted: Collection[str], where: str) -> dict[str, Any]:
     """The row with every wanted field of its model that it lacked; nulls Arrow fills in by itself."""
-    found = dict(row)
-    for field, info in model.model_fields.items():
+    found = {RENAMED.get((where, name), name): value for name, value in row.items()}
+    for field, info in columns_of(model).items():
         if field not in wanted:
             continue
         bare, optional = without_none(info.annotation)
@@ -71,11 +71,11 @@ def _nested(value: Any, annotation: Any, where: str) -> Any:
         return [_nested(one, without_none(element)[0], where) for one in value]
     if get_origin(annotation) in (Union, UnionType) or not isinstance(value, dict):
         return value
-    return _complete(value, annotation, set(annotation.model_fields), where)
+    return _complete(value, annotation, set(columns_of(annotation)), where)
 
 
 def _plain(value: Any) -> Any:
-    return value.model_dump() if isinstance(value, Model) else value
+    return value.model_dump(by_alias=True) if isinstance(value, Model) else value
 
 
 def _refuse_loss(found: pa.DataType, declared: pa.DataType, where: str) -> None:
@@ -84,9 +84,10 @@ def _refuse_loss(found: pa.DataType, declared: pa.DataType, where: str) -> None:
         return
     if pa.types.is_struct(found) and pa.types.is_struct(declared):
         for field in found:
-            if declared.get_field_index(field.name) < 0:
+            name = RENAMED.get((where, field.name), field.name)
+            if declared.get_field_index(name) < 0:
                 raise RunError(f"{where}.{field.name}: is not declared, and would be lost")
-            _refuse_loss(field.type, declared.field(field.name).type, f"{where}.{field.name}")
+            _refuse_loss(field.type, declared.field(name).type, f"{where}.{name}")
     elif pa.types.is_list(found) and pa.types.is_list(declared):
         _refuse_loss(found.value_type, declared.value_type, where)
     elif pa.types.is_timestamp(found) and found.tz is None:

@@ -13,8 +13,8 @@ from pipeline.structs import Box, Node, Param, Sensitive
 from tests.records import check, node, read, step, task
 
 FIELD = Box(left=10, top=10, right=110, bottom=30)
-REGION = Sensitive(kind="password", box=FIELD)
-WHOLE = Sensitive(kind="flagged", box=None)
+REGION = Sensitive(class_="password", box=FIELD)
+WHOLE = Sensitive(class_="flagged", box=None)
 PAGE = node("RootWebArea", "Sign in", box=(0, 0, 120, 60))
 SECRET = node("textbox", "Password", "hunter2!", box=(12, 12, 108, 28), states=["focused"])
 OTHER = node("StaticText", "Welcome", box=(10, 40, 110, 55))
@@ -58,7 +58,7 @@ def test_a_frame_without_regions_keeps_its_bytes() -> None:
 @pytest.mark.parametrize("box", [(-50, -50, 5, 5), (100, 50, 900, 900), (30, 30, 30, 30), (50, 50, 40, 40)])
 def test_odd_boxes_are_no_trouble(box: tuple[int, int, int, int]) -> None:
     odd = Box(left=box[0], top=box[1], right=box[2], bottom=box[3])
-    assert masked_frame(draw([], 120, 60), [Sensitive(kind="x", box=odd)]).width == 120
+    assert masked_frame(draw([], 120, 60), [Sensitive(class_="x", box=odd)]).width == 120
 
 
 def test_the_page_around_a_region_is_not_hidden() -> None:

@@ -22,6 +22,7 @@ from pipeline.records import Step, Trajectory
 from pipeline.schema import SCHEMA_VERSION, TABLES, describe, schema_of
 from pipeline.tasks import TaskSpec
 from pipeline.widening import widened
+from tests.datasets import attempt, collected
 from tests.runs import rows
 
 STORED = Path(__file__).parent / "fixtures" / "dataset-v1"
@@ -83,20 +84,21 @@ def test_stored_dataset_is_graded_as_it_was(stored: Path) -> None:
 @pytest.fixture
 def older(stored: Path) -> Path:
     """The stored dataset, its first part of steps as a version 0 without some columns would have written it."""
-    _rewrite(stored, _steps(stored), lambda table: table.drop_columns(LACKING))
+    _rewrite(stored, _filled(stored, "steps"), lambda table: table.drop_columns(LACKING), version=0)
     return stored
 
 
-def _steps(folder: Path) -> PartRef:
+def _filled(folder: Path, table: str) -> PartRef:
+    """The first part of a table that has rows."""
     parts = manifest.current_parts(manifest.survey(folder).lines).values()
-    return next(part for part in parts if part.table == "steps" and part.rows)
+    return next(part for part in parts if part.table == table and part.rows)
 
 
-def _rewrite(folder: Path, part: PartRef, change: Callable[[pa.Table], pa.Table]) -> None:
+def _rewrite(folder: Path, part: PartRef, change: Callable[[pa.Table], pa.Table], version: int) -> None:
     path = folder / part.path
     pq.write_table(change(pq.read_table(path, partitioning=None)), path)
     data = path.read_bytes()
-    facts = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "schema_version": 0}
+    facts = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "schema_version": version}
     for name in manifest.object_names(folder):
         lines = manifest.read_object(folder, name)
         changed = [line.model_copy(update=facts) if getattr(line, "path", "") == part.path else line for line in lines]
@@ -121,14 +123,15 @@ def test_some_columns_of_an_older_part_can_be_read(older: Path) -> None:
 
 
 def test_query_over_versions_shows_the_declared_columns(older: Path, tmp_path: Path) -> None:
-    other = Path(shutil.copytree(STORED, tmp_path / "other"))
+    other = collected(tmp_path / "other", [attempt("t1"), attempt("t2")], run_id="run-b")
+    count = sum(Dataset(folder).table("steps").num_rows for folder in (older, other))
 
     found = query("SELECT * FROM steps", [older, other])
 
     assert found.schema.names == schema_of("steps").names
     assert set(found.column("substep").to_pylist()) == {0}
     assert all(flags is not None for flags in found.column("flags").to_pylist())
-    assert found.num_rows == 2 * Dataset(other).table("steps").num_rows
+    assert found.num_rows == count
 
 
 def test_views_answer_over_an_older_part(older: Path) -> None:
@@ -140,10 +143,56 @@ def test_views_answer_over_an_older_part(older: Path) -> None:
 def test_compaction_brings_an_older_part_to_the_declared_schema(older: Path) -> None:
     compact(older)
 
-    part = _steps(older)
+    part = _filled(older, "steps")
     assert part.schema_version == SCHEMA_VERSION
     assert pq.read_schema(older / part.path).equals(schema_of("steps"))
     assert check(older) == []
+
+
+# --- the name that version 1 had for the class of a region ---------------------------------------------------------
+
+BOX = {"left": 1, "top": 2, "right": 3, "bottom": 4}
+OF_VERSION_1 = pa.list_(pa.struct([("kind", pa.string()), ("box", pa.struct([(side, pa.int64()) for side in BOX]))]))
+
+
+@pytest.fixture(params=["frames", "trees"])
+def flagged(request: pytest.FixtureRequest, stored: Path) -> tuple[Path, str]:
+    """The stored dataset with a region in each row of its pictures, or of its trees, as version 1 wrote it."""
+    table: str = request.param
+
+    def flag(rows: pa.Table) -> pa.Table:
+        regions = pa.array([[{"kind": "password", "box": BOX}]] * len(rows), OF_VERSION_1)
+        return rows.set_column(rows.column_names.index("sensitive"), "sensitive", regions)
+
+    _rewrite(stored, _filled(stored, table), flag, version=1)
+    return stored, table
+
+
+def test_kind_of_an_older_region_is_its_class(flagged: tuple[Path, str]) -> None:
+    folder, table = flagged
+
+    regions = Dataset(folder).table(table, ["sensitive"]).column(0).to_pylist()
+
+    assert [{"class": "password", "box": BOX}] in regions
+    assert check(folder) == []
+
+
+def test_query_shows_older_and_newer_regions_alike(flagged: tuple[Path, str], tmp_path: Path) -> None:
+    folder, table = flagged
+    newer = collected(tmp_path / "other", [attempt("t9")], run_id="run-b")
+
+    found = query(f"SELECT DISTINCT unnest(sensitive) AS region FROM {table}", [folder, newer])
+
+    assert found.to_pylist() == [{"region": {"class": "password", "box": BOX}}]
+
+
+def test_compaction_renames_the_kind_of_an_older_region(flagged: tuple[Path, str]) -> None:
+    folder, table = flagged
+
+    compact(folder)
+
+    assert pq.read_schema(folder / _filled(folder, table).path).equals(schema_of(table))
+    assert [{"class": "password", "box": BOX}] in Dataset(folder).table(table, ["sensitive"]).column(0).to_pylist()
 
 
 # --- widening --------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def signed_in(attempt: str = "a-1", *, where: str = "tree", flags: tuple[str, ..
 
 
 def _marked(made: Record, where: str, flags: tuple[str, ...]) -> Record:
-    regions = [Sensitive(kind="password", box=REGION)]
+    regions = [Sensitive(class_="password", box=REGION)]
     hurt = made.observations[1]
     observations = list(made.observations)
     observations[1] = hurt.model_copy(update={"flags": list(flags)})
