@@ -11,12 +11,14 @@ from pipeline.actions import Answer, CallUser, Drag, Finished
 from pipeline.records import Record
 from verifiers.evidence import Evidence, evidence_of
 from verifiers.findings import ON_NO_SCREEN, Finding, findings_of, missing_of
+from verifiers.keypoints import DEEDS, Wanted
 from verifiers.moment import Assessment, Moment
 from verifiers.normalise import folded
 from verifiers.operations import any_task_specific, move_of
 from verifiers.wordlists import CHANGING, COMPUTED
 
 _LOOKED = 2
+_DUE = frozenset[Wanted](["shown", "gone", *DEEDS])
 
 
 def assess_end(moment: Moment, action: Answer | CallUser | Finished) -> Assessment:
@@ -37,12 +39,15 @@ def assess_end(moment: Moment, action: Answer | CallUser | Finished) -> Assessme
 
 
 def _too_early(findings: Sequence[Finding], evidence: Evidence, past: Record) -> str | None:
-    changing = any(found.sought.verb in CHANGING for found in findings)
+    changing = [found.sought for found in findings if found.sought.verb in CHANGING]
+    if not past.steps and not any(found.sought.wanted == "answered" for found in findings):
+        return "nothing has been done at all"
     if changing and not any_task_specific(past):
         return "nothing has been done that could have changed anything"
-    if changing and not evidence.sent and not any(isinstance(step.action, Drag) for step in past.steps):
+    contents = any(sought.wanted not in DEEDS for sought in changing)
+    if contents and not evidence.sent and not any(isinstance(step.action, Drag) for step in past.steps):
         return "nothing has been sent yet"
-    unmet = [found for found in findings if found.state == "unmet" and found.sought.wanted in ("shown", "gone")]
+    unmet = [found for found in findings if found.state == "unmet" and found.sought.wanted in _DUE]
     return f"still to do: {unmet[0].sought.text} {unmet[0].reason}" if unmet else None
 
 

@@ -80,6 +80,7 @@ class Evidence(NamedTuple):
     """The options of choosers that the agent opened."""
     blind: bool
     """Whether a picture that was not read may show what no tree does."""
+    record: Record
 
     def seen(self, sought: Sought, since: int = 0) -> Sighting | None:
         """The last screen from `since` on where the application displays the value in the picture."""
@@ -142,6 +143,7 @@ def evidence_of(record: Record, reader: TextReader | None = None) -> Evidence:
         deleted=[step.step_index for step in record.steps if _deletes(step)],
         offered=list(_offered(record)),
         blind=any(screen.thin for screen in screens),
+        record=record,
     )
 
 
@@ -302,12 +304,12 @@ def _sends(step: Step, record: Record, screens: Sequence[Screen]) -> bool:
         return False
     before, after = screens[at], screens[at + 1]
     asks = any(CONFIRMING.within(name) for name in set(after.controls) - set(before.controls))
-    same = before.location == after.location and _unfocused(record, at) == _unfocused(record, at + 1)
+    same = before.location == after.location and unfocused(record, at) == unfocused(record, at + 1)
     return not asks and not same
 
 
-def _unfocused(record: Record, look: int) -> list[Node]:
-    """The tree without the focus, which moves with every click."""
+def unfocused(record: Record, look: int) -> list[Node]:
+    """The tree of a look without the focus, which moves with every click."""
     return [
         node.model_copy(update={"states": [state for state in node.states if state != "focused"]})
         for node in nodes_at(record, look)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from pipeline.protocols import JudgeView
 from pipeline.words import KeypointState
 from verifiers.evidence import Evidence
-from verifiers.keypoints import Sought, ValueKind, keypoints_of, unquoted
+from verifiers.keypoints import DEEDS, Sought, ValueKind, keypoints_of, unquoted
 from verifiers.normalise import days_of, folded, number_of, text_of
+from verifiers.operated import Told, deeds_told
 from verifiers.wordlists import FUNCTIONS
 
 ON_NO_SCREEN = "on no screen"
@@ -34,7 +35,15 @@ class Finding(NamedTuple):
 
 def findings_of(view: JudgeView, evidence: Evidence, answer: str | None) -> list[Finding]:
     """What the evidence says of every keypoint; `answer` is only looked for, giving it proves nothing."""
-    return [_seeing(_finding(sought, evidence, answer), evidence) for sought in keypoints_of(view)]
+    wanted = keypoints_of(view)
+    deeds = [sought for sought in wanted if sought.wanted in DEEDS]
+    told = dict(zip(deeds, deeds_told(deeds, evidence.record), strict=True))
+    return [
+        _of_deed(sought, told[sought], evidence)
+        if sought in told
+        else _seeing(_finding(sought, evidence, answer), evidence)
+        for sought in wanted
+    ]
 
 
 def missing_of(view: JudgeView, evidence: Evidence) -> list[str]:
@@ -77,6 +86,11 @@ def _seeing(found: Finding, evidence: Evidence) -> Finding:
     return found
 
 
+def _of_deed(sought: Sought, told: Told, evidence: Evidence) -> Finding:
+    screen = evidence.screens[told.look]
+    return Finding(sought, told.state, told.reason, screen.look, screen.frame_sha256)
+
+
 def _finding(sought: Sought, evidence: Evidence, answer: str | None) -> Finding:
     match sought.wanted:
         case "shown":
@@ -89,6 +103,8 @@ def _finding(sought: Sought, evidence: Evidence, answer: str | None) -> Finding:
             return _changed(sought, evidence)
         case "answered":
             return _answered(sought, evidence, answer)
+        case _:
+            return _at_end(sought, "unclear", "not understood", evidence)
 
 
 def _shown(sought: Sought, evidence: Evidence) -> Finding:

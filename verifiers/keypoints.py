@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pipeline.protocols import JudgeView
+from verifiers.controls import Deed, Demand, controls_asked, leads_to_a_control
 from verifiers.normalise import days_of, folded
 from verifiers.wordlists import (
     AFTER_OLD_ZH,
@@ -26,9 +27,11 @@ from verifiers.wordlists import (
     Verb,
 )
 
-Wanted = Literal["shown", "gone", "seen", "answered", "changed"]
+Wanted = Literal["shown", "gone", "seen", "answered", "changed"] | Deed
 """`shown`: the application shows the value after a change was sent. `gone`: it showed the value and no longer does.
-`seen`: the agent had the value on screen. `answered`: the answer stands on a screen. `changed`: something was sent."""
+`seen`: the agent had the value on screen. `answered`: the answer stands on a screen. `changed`: something was sent.
+Deeds: a control was operated, as the instruction says."""
+DEEDS: frozenset[Wanted] = frozenset(get_args(Deed))
 ValueKind = Literal["text", "number", "day", "none"]
 
 
@@ -40,6 +43,9 @@ class Sought(NamedTuple):
     kind: ValueKind
     verb: Verb
     text: str
+    role: str = ""
+    nth: int = 0
+    """Of a deed: the control's role, and its place among several of the role, from 1."""
 
 
 class _Value(NamedTuple):
@@ -57,6 +63,8 @@ _CLAUSE = re.compile(
     r"|[,，、]\s*(?:and\s+)?(?:then|after that|afterwards|finally|然后|再|接着|最后|并且?|同时)\s*"
     r"|\b(?:and\s+then|then)\b|然后|接着|并且|并(?=[把将在给为])"
 )
+_A_PART = re.compile(r"\b(?:starts?|begins?|starting|beginning|ends?|ending) with$|\bcontain(?:s|ing)$")
+"""Before a value that is only a piece of what is meant."""
 _FEW_WORDS = re.compile(r"[a-z-]+(?:\s[a-z-]+){0,3}")
 _TEXTS = {
     "en": {
@@ -65,6 +73,13 @@ _TEXTS = {
         "seen": "“{value}” was on screen.",
         "answered": "The answer stands on a screen the agent looked at.",
         "changed": "A change was sent to the application.",
+        "pressed": "{control} was pressed, after what comes before it.",
+        "filled": "{control} held “{value}” when it was sent.",
+        "picked": "{control} was picked, and nothing else, when it was sent.",
+        "copied": "What {control} has was filled in when it was sent.",
+        "opened": "What was folded away has been opened.",
+        "focused": "{control} has the focus.",
+        "unread": "What the instruction asks for in these words has been done: {value}",
     },
     "zh": {
         "shown": "提交更改后，应用显示“{value}”。",
@@ -72,26 +87,49 @@ _TEXTS = {
         "seen": "屏幕上出现过“{value}”。",
         "answered": "答案出现在智能体看过的某个屏幕上。",
         "changed": "已向应用提交更改。",
+        "pressed": "在完成之前的步骤后按下了{control}。",
+        "filled": "提交时{control}中为“{value}”。",
+        "picked": "提交时选中的是{control}，且别无其他。",
+        "copied": "提交时填入的是{control}中的内容。",
+        "opened": "折叠的内容已展开。",
+        "focused": "焦点在{control}上。",
+        "unread": "已完成指令中的这项要求：{value}",
     },
 }
 
 
 def keypoints_of(view: JudgeView) -> list[Sought]:
     """What the instruction asks to come true, in its order, without repetition."""
+    reading = controls_asked(view.instruction)
+    beside = bool(reading.demands)
+    contents = [sought for words in reading.rest for sought in _of_words(words, view.language, beside)]
+    return list(dict.fromkeys([*contents, *(_deed(demand, view.language) for demand in reading.demands)]))
+
+
+def _of_words(words: str, language: str, beside_deeds: bool) -> list[Sought]:
+    """What words ask for; beside deeds they must name a value, only lead to a control, or else stay open."""
+    found = _of_contents(words, language)
+    if not beside_deeds or any(sought.value for sought in found):
+        return found
+    return [] if leads_to_a_control(words) else [_deed(Demand("unread", words), language)]
+
+
+def _of_contents(instruction: str, language: str) -> list[Sought]:
+    """What is to become of the application's contents."""
     found: list[Sought] = []
     previous: Verb = "find"
-    for clause, values in _clauses(view.instruction):
+    for clause, values in _clauses(instruction):
         verb = _verb(clause) or (previous if values else None)
         if verb is None:
             continue
         previous = verb
-        wanted = [_sought(clause, value, _verb_at(clause, value, verb), view.language) for value in values]
+        wanted = [_sought(clause, value, _verb_at(clause, value, verb), language) for value in values]
         found += wanted
         if verb in CHANGING and not any(sought.wanted in ("shown", "gone") for sought in wanted):
-            found.append(_made("changed", "", "none", verb, view.language))
-    if any(_verb(clause) == "answer" for clause, _ in _clauses(view.instruction)):
-        found.append(_made("answered", "", "none", "answer", view.language))
-    return list(dict.fromkeys(found))
+            found.append(_made("changed", "", "none", verb, language))
+    if any(_verb(clause) == "answer" for clause, _ in _clauses(instruction)):
+        found.append(_made("answered", "", "none", "answer", language))
+    return found
 
 
 def same_value(sought: Sought, text: str) -> bool:
@@ -178,6 +216,8 @@ def _wanted(clause: str, value: _Value, verb: Verb) -> Wanted:
     if verb not in CHANGING:
         return "seen"
     before, after = folded(clause[: value.start]), folded(clause[value.end :])
+    if _A_PART.search(before):
+        return "unread"
     if verb == "delete":
         named = MAYBE_NEW_ZH.ends(before) or not _is_place(before, after)
         return "gone" if value.kind == "text" and named else "seen"
@@ -200,3 +240,10 @@ def _is_place(before: str, after: str) -> bool:
 def _made(wanted: Wanted, value: str, kind: ValueKind, verb: Verb, language: str) -> Sought:
     texts = _TEXTS["zh" if language.startswith("zh") else "en"]
     return Sought(wanted, value, kind, verb, texts[wanted].format(value=value))
+
+
+def _deed(demand: Demand, language: str) -> Sought:
+    quoted = f"“{demand.value}”" if demand.value else demand.role
+    control = f"{demand.role} {demand.nth}" if demand.nth else quoted
+    words = _TEXTS["zh" if language.startswith("zh") else "en"][demand.deed].format(value=demand.value, control=control)
+    return Sought(demand.deed, demand.value, "text", "edit", words, demand.role, demand.nth)

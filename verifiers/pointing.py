@@ -80,7 +80,7 @@ def _nothing(moment: Moment, hit: Node | None) -> Assessment | None:
 
 def _unreachable(moment: Moment, hit: Node | None) -> Assessment | None:
     target = moment.target
-    if target is not None and target.covered_by:
+    if target is not None and target.covered_by and not _names_cover(moment.thought, target.covered_by):
         return Assessment("invalid", "covered", f"“{target.name}” is covered by {target.covered_by}")
     if "disabled" in (*(target.states if target else ()), *(hit.states if hit else ())):
         return Assessment("invalid", "disabled", "what is under the point is disabled")
@@ -93,7 +93,8 @@ def _inert(moment: Moment, hit: Node | None) -> Assessment | None:
     target_control = moment.target is not None and (
         moment.target.role in CONTROLS or "editable" in moment.target.states
     )
-    if control or target_control or not roles <= _INERT:
+    handled = any("clickable" in node.states for node in moment.nodes if _under(moment, node))
+    if control or target_control or handled or not roles <= _INERT:
         return None
     return Assessment(
         "invalid", "not_interactive", f"a {', '.join(sorted(roles)) or 'place'} does nothing when clicked"
@@ -131,6 +132,11 @@ def _names(moment: Moment) -> list[str]:
     """The names of what is under the point: as hit, and as the tree has it."""
     found = [moment.target.name if moment.target else "", moment.hit.name if moment.hit else ""]
     return list(dict.fromkeys(name.strip() for name in found if text_of(name)))
+
+
+def _names_cover(thought: str, cover: str) -> bool:
+    """Whether what lies on top is what the thought means."""
+    return any(text and stands_in(text, folded(cover)) for text in map(text_of, quoted_in(thought)))
 
 
 def _said_plainly(name: str, thought: str) -> bool:
