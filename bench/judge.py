@@ -2,9 +2,10 @@
 
 The judges are those of a public labelled set (`--data FOLDER/arb`): their stored votes are replayed by a scripted
 endpoint, so that real verifiers, real requests and the real panel are counted. Trajectories have as many screens as the
-stored ones, all of them different, which is the worst case: nothing can be left out as seen before. The panel has the
-weights of a calibration on these votes, and the benchmark's own reward as a judge without a model; the model that can
-move the decision most is asked first.
+stored ones, all of them different, and each is of a task of its own, which is the worst case: no screen can be left out
+as seen before, and nothing that was drafted for a task serves twice. The panel has the weights
+of a calibration on these votes, and the benchmark's own reward as a judge without a model; the model that can move the
+decision most is asked first.
 
 The full panel asks every model about every frame: the same windows over all of them, the same final look. `pictures`
 counts what is sent with requests, `calls` the requests; `pictures_ratio_once` is against every frame sent once to every
@@ -166,7 +167,7 @@ class Hearing(NamedTuple):
 
 async def _one(item: Item, hearing: Hearing, models: Sequence[Voter], room: Courtroom) -> Counted:
     record, file, panel = hearing
-    of = task(f"Do what is asked in “{item.task_id}”.")
+    of = task(f"Do what is asked in “{item.item_id}”.")
     programs: list[Judge] = [Replayed(item.votes[REWARD])]
     found = await judge_record(of, record, Bench(programs, room.seated(models, item), None, file), panel, "adaptive")
     windows = windows_of(shots_of(record), _SHOTS)
