@@ -1,0 +1,90 @@
+"""What the gate's rules are given: a candidate with its wording and capabilities, and what is known around it.
+
+Knows nothing of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
+
+from pipeline.allowlist import AllowList
+from pipeline.tasks import Capability, TaskSpec
+from pipeline.words import RejectionReason
+from taskspecs.dates import Dated, dates_in
+from taskspecs.likeness import Print, print_of
+from taskspecs.wording import Wording, plain, read_wording, skeleton
+
+
+class Candidate(NamedTuple):
+    """A task that asks to be admitted; `origin` says what made it."""
+
+    candidate_id: str
+    task: TaskSpec
+    origin: str
+
+
+class Surroundings(NamedTuple):
+    """What is known around the candidates.
+
+    `capabilities` by id; `probes` by application: one that is missing is one whose probes nobody knows. `resettable`
+    applications are put back to their first state after every episode, so that nothing done to them lasts.
+    """
+
+    capabilities: Mapping[str, Capability]
+    probes: Mapping[str, frozenset[str]]
+    resettable: frozenset[str]
+    allow: AllowList
+    today: date
+
+
+class Finding(NamedTuple):
+    """Why a candidate is not admitted."""
+
+    reason: RejectionReason
+    detail: str
+    duplicate_of: str | None = None
+
+
+class Case(NamedTuple):
+    """A candidate as the rules see it.
+
+    `said` is its plain text, `bones` what is left of that without its particulars, `shape` what the bones are
+    recognised by.
+    """
+
+    task: TaskSpec
+    wording: Wording
+    said: str
+    bones: str
+    shape: Print
+    values: tuple[str, ...]
+    dates: list[Dated]
+    capabilities: tuple[Capability, ...]
+    around: Surroundings
+
+    @property
+    def live(self) -> bool:
+        """Whether anything the task does may last: not all its applications can be put back."""
+        return not self.around.resettable.issuperset(self.task.app_ids)
+
+
+def case_of(task: TaskSpec, around: Surroundings) -> Case:
+    """A task made ready for the rules; capabilities that are in no catalog are left out."""
+    wording = read_wording(task.instruction)
+    params = [*(param for call in task.calls for param in call.params), *task.params]
+    values = tuple(param.value for param in params)
+    known = (around.capabilities.get(capability_id) for capability_id in task.capability_ids)
+    bones = skeleton(wording, values)
+    return Case(
+        task=task,
+        wording=wording,
+        said=plain(wording.text),
+        bones=bones,
+        shape=print_of(bones),
+        values=values,
+        dates=dates_in(wording.text, around.today),
+        capabilities=tuple(found for found in known if found),
+        around=around,
+    )

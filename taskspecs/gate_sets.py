@@ -1,0 +1,125 @@
+"""Rules about candidates beside others: benchmarks they meet, tasks they repeat, templates they come from too often."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from pipeline.errors import ConfigError
+from pipeline.records import digest
+from pipeline.tasks import TaskSpec
+from taskspecs.gate_cases import Case, Finding
+from taskspecs.likeness import Likeness, print_of
+from taskspecs.wording import literals, plain, read_wording, skeleton, tokens, words
+
+NEAR = 0.8
+"""Share of common triples from which two wordings count as one."""
+
+_SHOWN = 120
+_SHORTEST = 12
+"""Characters of plain text below which only the very same text is a match."""
+
+
+class Contamination:
+    """Texts of public benchmarks that no task may meet; `{slot}` in a text stands for anything."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._exact: dict[str, str] = {}
+        self._like = Likeness(NEAR)
+        for text in texts:
+            open_ = re.sub(r"\{[^}]*\}", " ", text)
+            exact, group = (plain(text), "text") if open_ == text else (skeleton(read_wording(open_)), "template")
+            if exact and exact not in self._exact:
+                self._exact[exact] = text
+                if len(exact) >= _SHORTEST:
+                    self._like.add(text, print_of(exact), group)
+
+    def met_by(self, case: Case) -> Finding | None:
+        """The finding when a task's wording is, or is nearly, one of the texts."""
+        exact = self._exact.get(case.said)
+        near = [exact] if exact else self._alike(case)
+        return Finding("contaminated", f"meets the public task '{_line(near[0])}'") if near else None
+
+    def _alike(self, case: Case) -> list[str]:
+        if not self._exact:
+            return []
+        return [*self._like.like(print_of(case.said), "text"), *self._like.like(case.shape, "template")]
+
+
+def load_contamination(path: Path) -> Contamination:
+    """The texts of a file: one a line, or JSON lines with `instruction` or `text`; either may be gzipped."""
+    if not path.is_file():
+        raise ConfigError(f"tasks.contamination: there is no file {path}")
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        lines = [line for line in data.decode("utf-8").splitlines() if line.strip()]
+        if ".jsonl" not in path.suffixes:
+            return Contamination(lines)
+        rows = [json.loads(line) for line in lines]
+        return Contamination(str(row.get("instruction") or row["text"]) for row in rows)
+    except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError) as error:
+        raise ConfigError(f"tasks.contamination: {path} is not a list of texts: {error!r}") from error
+
+
+class Admitted:
+    """The tasks admitted so far, to be asked whether another one repeats them."""
+
+    def __init__(self) -> None:
+        self._exact: dict[tuple[str, str], str] = {}
+        self._near = Likeness(NEAR)
+        self._words: dict[str, frozenset[str]] = {}
+
+    def add(self, task_id: str, case: Case) -> None:
+        """Remember an admitted task."""
+        self._exact.setdefault((_place(case.task), case.said), task_id)
+        self._near.add(task_id, case.shape, _subject(case))
+        self._words[task_id] = _weighty(case)
+
+    def repeated_by(self, case: Case) -> Finding | None:
+        """The finding when a task says the same as an admitted one, or nearly so about the same."""
+        same = self._exact.get((_place(case.task), case.said))
+        if same:
+            return Finding("duplicate_of", "the same wording", same)
+        # Without checks only the wording tells tasks apart: "turn on" and "turn off" share most of their triples.
+        for task_id in self._near.like(case.shape, _subject(case)):
+            if case.task.checks or case.task.absence_checks or self._words[task_id] == _weighty(case):
+                return Finding("duplicate_of", "nearly the same wording about the same", task_id)
+        return None
+
+
+def template_of(case: Case) -> str:
+    """The template of a task; for one that has none, its wording without what it is about."""
+    return case.task.template_id or case.bones
+
+
+def cap_of(counts: Counter[str], share: float) -> int:
+    """The most tasks a template may give so that none exceeds its share of what then remains; at least one."""
+    for cap in range(max(counts.values(), default=1), 1, -1):
+        if cap <= share * sum(min(count, cap) for count in counts.values()):
+            return cap
+    return 1
+
+
+def _place(task: TaskSpec) -> str:
+    return digest(*task.app_ids, task.start.model_dump_json(), *(step.model_dump_json() for step in task.setup))
+
+
+def _subject(case: Case) -> str:
+    """What a task is about: where, which values, what is checked; not how it is worded."""
+    task = case.task
+    checks = [*(check for segment in task.segments for check in segment.checks), *task.absence_checks]
+    said = sorted(literals(case.wording, case.values))
+    return digest(_place(task), *sorted(task.capability_ids), *said, *(check.model_dump_json() for check in checks))
+
+
+def _weighty(case: Case) -> frozenset[str]:
+    fillers = words().fillers
+    return frozenset(tokens(case.said)) - frozenset([*fillers.en, *fillers.zh])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]

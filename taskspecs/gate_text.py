@@ -1,0 +1,146 @@
+"""Rules about a candidate's wording: what must not be asked for, what leaves open what is asked, where it leads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pipeline.allowlist import DEFAULT_PORTS
+from pipeline.words import RejectionReason
+from taskspecs.gate_cases import Case, Finding
+from taskspecs.wording import Finder, Grounds, words
+
+_PAYING = frozenset({"pay", "transfer", "order", "subscribe", "trade"})
+_ENTERING = frozenset({"login", "signup", "credential"})
+_ADDRESS = re.compile(
+    r"\b(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):[^\s\"'<>，。；、）)】]+", re.I
+)
+_SITE = re.compile(
+    r"(?<![\w@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co)"
+    r"(?![\w.-]*@)(?!\.?[a-z0-9-])(?:/[^\s\"'<>，。；、）)】]*)?",
+    re.I,
+)
+_RESERVED = re.compile(r"(?:^|\.)(?:example(?:\.(?:com|net|org))?|invalid|test)$")
+"""Names set aside for examples (RFC 2606): nobody is there, they occur as text to be typed."""
+
+
+class _Finders(NamedTuple):
+    """A finder of what counts everywhere, and one of what counts where nothing can be put back."""
+
+    always: Finder
+    live: Finder
+
+    def first(self, case: Case, text: str) -> str | None:
+        return (self.live if case.live else self.always).first(text)
+
+
+def unsafe(case: Case) -> Finding | None:
+    """Harm to others, or words meant for a model and not for a user; also where it stands in quotation marks."""
+    found = _finders("unsafe").first(case, case.wording.text)
+    return Finding("unsafe", f"asks for '{found}'") if found else None
+
+
+def needs_login(case: Case) -> Finding | None:
+    """An account is needed that nobody has given."""
+    walled = next((found for found in case.capabilities if found.status == "needs_login"), None)
+    if walled:
+        return Finding("needs_login", f"'{walled.capability_id}' was found behind a login")
+    return _asked("needs_login", case, _ENTERING)
+
+
+def needs_payment(case: Case) -> Finding | None:
+    """Money would change hands."""
+    return _asked("needs_payment", case, _PAYING)
+
+
+def destructive(case: Case) -> Finding | None:
+    """Something would be lost, or reach other people, that nobody can put back."""
+    lasting = [found for found in case.capabilities if found.consequence != "none" and not found.reversible]
+    if case.live and lasting:
+        return Finding("destructive", f"'{lasting[0].capability_id}' cannot be undone")
+    return _asked("destructive", case, frozenset())
+
+
+def address_not_allowed(case: Case) -> Finding | None:
+    """An address outside the allow-list: in the wording, or where the task starts or its oracle goes."""
+    launched = (step.content or "" for step in case.task.oracle if step.action == "Launch")
+    for address in (*_addresses(case.wording.text), *_addresses(case.task.start.path), *launched):
+        if not address.startswith("/") and not _may_go(address, case):
+            return Finding("address_not_allowed", f"'{address}' is not on the allow-list")
+    return None
+
+
+def ambiguous(case: Case) -> Finding | None:
+    """Words that leave open what is meant; a first sentence that points at nothing; an amount without a unit."""
+    vague = _plain_finder("vague").first(case.wording.bare)
+    if vague:
+        return Finding("ambiguous", f"'{vague}' leaves open what is meant")
+    first = next(iter(case.wording.sentences), "")
+    if any(pattern.search(first) for pattern in _pointing()):
+        return Finding("ambiguous", f"'{first}' points at something that was not named")
+    if _lacks_unit(case):
+        return Finding("ambiguous", "an amount is asked for, and not in which unit")
+    return None
+
+
+def date_past(case: Case) -> Finding | None:
+    """A day that is over, in a task that looks ahead; on live pages in any that does not look back."""
+    bare, today = case.wording.bare, case.around.today
+    ahead = _plain_finder("ahead").first(bare) is not None
+    if not ahead and (not case.live or _plain_finder("behind").first(bare)):
+        return None
+    # "Yesterday" and "2024" can be asked about for ever; only what is planned for then is over.
+    days = (dated for dated in case.dates if dated.day and (ahead or dated.fixed))
+    past = next((dated for dated in days if dated.day and dated.day < today), None)
+    return Finding("date_past", f"'{past.text}' is {past.day}, before {today}") if past else None
+
+
+def _asked(reason: RejectionReason, case: Case, classes: frozenset[str]) -> Finding | None:
+    consequences = {case.task.consequence, *(found.consequence for found in case.capabilities)}
+    if case.live and consequences & classes:
+        return Finding(reason, f"its consequence is '{min(consequences & classes)}'")
+    found = _finders(reason).first(case, case.wording.bare)
+    return Finding(reason, f"asks for '{found}'") if found else None
+
+
+def _addresses(text: str) -> list[str]:
+    """Web addresses and bare names of sites in a text."""
+    full = _ADDRESS.findall(text)
+    return [*full, *(f"https://{found[0]}" for found in _SITE.finditer(_ADDRESS.sub(" ", text)))]
+
+
+def _may_go(address: str, case: Case) -> bool:
+    try:
+        parts = urlsplit(address.rstrip(".,;:!?"))
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    named = parts.scheme.lower() in DEFAULT_PORTS and host
+    return bool(named and (_RESERVED.search(host) or case.around.allow.permits_url(parts.geturl())))
+
+
+def _lacks_unit(case: Case) -> bool:
+    kinds = {check.verifier for check in case.task.checks}
+    measured = "unit" in kinds or ("number" in kinds and _plain_finder("measures").first(case.wording.bare) is not None)
+    return measured and _plain_finder("units").first(case.wording.bare) is None
+
+
+@cache
+def _finders(reason: RejectionReason) -> _Finders:
+    grounds: Grounds = getattr(words(), reason)
+    denials = words().denials
+    return _Finders(Finder(grounds.always, denials=denials), Finder(grounds.always, grounds.live, denials=denials))
+
+
+@cache
+def _plain_finder(name: str) -> Finder:
+    return Finder(getattr(words(), name), denials=words().denials)
+
+
+@cache
+def _pointing() -> Iterable[re.Pattern[str]]:
+    pointing = words().pointing
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (pointing.en, pointing.zh))

@@ -1,0 +1,153 @@
+"""What an instruction says, as rules need it: one spelling, what is quoted, which phrases occur.
+
+Full-width and half-width forms, kinds of quotation marks and of punctuation, and case are no difference. Knows nothing
+of tasks and of what a phrase means for one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+import yaml
+
+from pipeline.actions import Model
+
+_QUOTED = re.compile(
+    r'"([^"]*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』|《([^》]*)》|(?<!\w)\'([^\']+)\'(?!\w)|`([^`]*)`|‘([^’]*)’'
+)
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_APOSTROPHE = re.compile("['’]")
+_NO_WORD = re.compile(r"[\W_]+")
+_BESIDE_HAN = re.compile(r"(?<=[⺀-鿿豈-﫿]) | (?=[⺀-鿿豈-﫿])")
+_HELD = " \x00 "
+"""What stands for a quotation in `Wording.bare`: no phrase runs across it."""
+
+
+class Phrases(Model):
+    """Phrases per language."""
+
+    en: list[str]
+    zh: list[str]
+
+
+class Grounds(Model):
+    """Phrases that count everywhere, and those that count only where nothing can be put back."""
+
+    always: Phrases
+    live: Phrases
+
+
+class Pointing(Model):
+    """Regular expressions for a sentence whose first words point at nothing."""
+
+    en: str
+    zh: str
+
+
+class Words(Model):
+    """`gate_words.yaml`."""
+
+    needs_login: Grounds
+    needs_payment: Grounds
+    destructive: Grounds
+    unsafe: Grounds
+    vague: Phrases
+    pointing: Pointing
+    ahead: Phrases
+    behind: Phrases
+    denials: Phrases
+    fillers: Phrases
+    measures: Phrases
+    units: Phrases
+
+
+class Wording(NamedTuple):
+    """An instruction: in one form (`text`), without its quotations (`bare`), and these (`quoted`)."""
+
+    text: str
+    bare: str
+    quoted: tuple[str, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences outside quotations, each without the spaces around it."""
+        return [part.strip() for part in re.split(r"(?<=[.!?。！？;；])\s*", self.bare) if part.strip()]
+
+
+class Finder:
+    """Finds phrases, except where a denial goes before."""
+
+    def __init__(self, *lists: Phrases, denials: Phrases) -> None:
+        english = [phrase for phrases in lists for phrase in phrases.en]
+        self._found = _alternatives(Phrases(en=english, zh=[phrase for phrases in lists for phrase in phrases.zh]))
+        self._denied = re.compile(
+            rf"(?:\b(?:{'|'.join(map(re.escape, denials.en))})\s+(?:[\w-]+\s+){{0,3}}"
+            rf"|(?:{'|'.join(map(re.escape, denials.zh))})[^，。；,;]{{0,3}})$",
+            re.IGNORECASE,
+        )
+
+    def first(self, text: str) -> str | None:
+        """The first phrase that is asked for, as it is written; None without one."""
+        if self._found is None:
+            return None
+        for found in self._found.finditer(text):
+            if not self._denied.search(text[max(0, found.start() - 60) : found.start()]):
+                return found[0]
+        return None
+
+
+@cache
+def words() -> Words:
+    """The phrases that ship."""
+    text = (resources.files("taskspecs") / "gate_words.yaml").read_text(encoding="utf-8")
+    return Words.model_validate(yaml.safe_load(text))
+
+
+def read_wording(instruction: str) -> Wording:
+    """An instruction taken apart."""
+    # Quotation marks tell text from wording, so they are found before the compatibility form makes some of them alike.
+    quoted = tuple(
+        unicodedata.normalize("NFKC", next(group for group in found.groups() if group is not None))
+        for found in _QUOTED.finditer(instruction)
+    )
+    bare = unicodedata.normalize("NFKC", _QUOTED.sub(_HELD, instruction))
+    return Wording(unicodedata.normalize("NFKC", instruction), bare.replace("’", "'"), quoted)
+
+
+def plain(text: str) -> str:
+    """Letters and digits alone, in lower case and one width, words one space apart: two texts that say the same."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept = _NO_WORD.sub(" ", _APOSTROPHE.sub("", folded)).strip()
+    # Between Han characters a space says nothing: "打开 Trac" and "打开Trac" are one text.
+    return _BESIDE_HAN.sub("", kept)
+
+
+def literals(wording: Wording, values: Iterable[str] = ()) -> frozenset[str]:
+    """What an instruction is about in particular: its quotations, its numbers, and the values given."""
+    numbers = _NUMBER.findall(wording.bare)
+    return frozenset(text for text in map(plain, (*wording.quoted, *numbers, *values)) if text)
+
+
+def skeleton(wording: Wording, values: Iterable[str] = ()) -> str:
+    """The wording alone: plain text with quotations, numbers and values taken out."""
+    bare = wording.bare
+    for value in sorted({unicodedata.normalize("NFKC", value) for value in values if len(value) > 1}, key=len):
+        bare = bare.replace(value, _HELD)
+    return plain(_NUMBER.sub(_HELD, bare))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a plain text; a Han character is a word."""
+    return re.findall(r"[⺀-鿿豈-﫿]|[^\s⺀-鿿豈-﫿]+", text)
+
+
+def _alternatives(phrases: Phrases) -> re.Pattern[str] | None:
+    english = [re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for phrase in phrases.en]
+    parts = [rf"\b(?:{'|'.join(english)})\b"] if english else []
+    parts += [re.escape(phrase) for phrase in phrases.zh]
+    return re.compile("|".join(parts), re.IGNORECASE) if parts else None
