@@ -30,11 +30,12 @@ LONGEST_NAME = 60
 
 _SHUTDOWN_SECONDS = 30.0
 _NAMES = (LOOPBACK, "localhost")
-_POLICY = (
-    "default-src 'none'; img-src 'self' data:; style-src 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; "
-    "script-src 'nonce-{nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+_PAGE_POLICY = (
+    "img-src 'self' data:; style-src 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; script-src 'nonce-{nonce}'; "
+    "form-action 'self'"
 )
-"""Pictures stand in the page; a ring's place is a style attribute."""
+"""What a page needs beyond nothing: its pictures stand in it, and a ring's place is a style attribute."""
 
 Found = TypeVar("Found")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -122,7 +123,6 @@ class _Server:
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse who does not know the token, or comes from elsewhere; tell of what could not be done."""
-        request["nonce"] = secrets.token_urlsafe(16)
         host, given = request.headers.get("Host", ""), request.query.get("token", "")
         if host not in self._hosts or not hmac.compare_digest(given.encode(), self._token.encode()):
             raise web.HTTPForbidden(text="open the address that `pathproof review` printed\n")
@@ -133,13 +133,13 @@ class _Server:
         except PathproofError as error:
             lost = "" if request.method == "GET" else " The answer may not have been stored: give it again."
             values = {"title": "This could not be done", "message": f"{error}.{lost}"}
-            return self._render(request, _Page("review_message.html.j2", values, 500))
+            return self._render(_Page("review_message.html.j2", values, 500))
 
-    async def _list(self, request: web.Request) -> web.StreamResponse:
+    async def _list(self, _: web.Request) -> web.StreamResponse:
         if self._session.reviewer is None:
-            return self._render(request, _Page("review_name.html.j2", {"problem": ""}))
+            return self._render(_Page("review_name.html.j2", {"problem": ""}))
         page = await self._work(list_page, self._session)
-        return self._render(request, _Page("review_list.html.j2", {"page": page}))
+        return self._render(_Page("review_list.html.j2", {"page": page}))
 
     async def _name(self, request: web.Request) -> web.StreamResponse:
         form = await request.post()
@@ -147,14 +147,14 @@ class _Server:
             name = named(str(form.get("name", "")))
         except ConfigError:
             values = {"problem": f"A name has 1 to {LONGEST_NAME} printable characters."}
-            return self._render(request, _Page("review_name.html.j2", values, 422))
+            return self._render(_Page("review_name.html.j2", values, 422))
         if self._session.reviewer is None:
             await self._work(self._session.begin, name)
         raise web.HTTPSeeOther(self._link("/"))
 
     async def _trajectory(self, request: web.Request) -> web.StreamResponse:
         attempt_id = self._known(request)
-        return self._shown(request, await self._work(review_page, self._session, attempt_id))
+        return self._shown(await self._work(review_page, self._session, attempt_id))
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         attempt_id = self._known(request)
@@ -162,7 +162,7 @@ class _Server:
         problem = await self._work(self._stored, attempt_id, form)
         if problem is None:
             raise web.HTTPSeeOther(self._link(f"/trajectories/{attempt_id}"))
-        return self._shown(request, problem, 422)
+        return self._shown(problem, 422)
 
     def _stored(self, attempt_id: str, form: dict[str, str]) -> ReviewPage | None:
         """Store an answer; the page to show again when it cannot be taken."""
@@ -193,31 +193,29 @@ class _Server:
             raise web.HTTPNotFound(text="no such trajectory in this review\n")
         return attempt_id
 
-    def _shown(self, request: web.Request, page: ReviewPage, status: int = 200) -> web.Response:
+    def _shown(self, page: ReviewPage, status: int = 200) -> web.Response:
         values = {
             "page": page,
             "choices": CHOICES,
             "step_choices": STEP_CHOICES,
             "look": lambda number: self._link(f"/trajectories/{page.attempt_id}/looks/{number}"),
         }
-        return self._render(request, _Page("review_trajectory.html.j2", values, status))
+        return self._render(_Page("review_trajectory.html.j2", values, status))
 
-    def _render(self, request: web.Request, page: _Page) -> web.Response:
-        text = page_template(page.template).render(page.values, link=self._link, nonce=request["nonce"])
-        return web.Response(text=text, content_type="text/html", status=page.status)
+    def _render(self, page: _Page) -> web.Response:
+        nonce = secrets.token_urlsafe(16)
+        text = page_template(page.template).render(page.values, link=self._link, nonce=nonce)
+        headers = {"Content-Security-Policy": f"{_POLICY}; {_PAGE_POLICY.format(nonce=nonce)}"}
+        return web.Response(text=text, content_type="text/html", status=page.status, headers=headers)
 
     async def _work(self, work: Callable[..., Found], *arguments: Any) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
 
-async def _protect(request: web.Request, response: web.StreamResponse) -> None:
+async def _protect(_: web.Request, response: web.StreamResponse) -> None:
     """Headers of every answer, refusals too."""
-    response.headers.update(
-        {
-            "Cache-Control": "no-store",
-            "Content-Security-Policy": _POLICY.format(nonce=request.get("nonce", "")),
-            # `no-referrer` would make the browser hide where a form was sent from.
-            "Referrer-Policy": "same-origin",
-            "X-Content-Type-Options": "nosniff",
-        }
-    )
+    response.headers.setdefault("Content-Security-Policy", _POLICY)
+    response.headers["Cache-Control"] = "no-store"
+    # `no-referrer` would make the browser hide where a form was sent from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["X-Content-Type-Options"] = "nosniff"

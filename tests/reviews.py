@@ -10,9 +10,10 @@ from typing import Any
 from PIL import Image as Pictures
 
 from pipeline.actions import Model
-from pipeline.records import Frame, Record, Vote
+from pipeline.records import CheckResult, Frame, Record, Vote
+from pipeline.storage import Storage
 from pipeline.structs import Image
-from tests.datasets import Folder, attempt, begin, faulty, judging, put, verdict
+from tests.datasets import attempt, begin, faulty, judging, put, verdict
 from tests.records import HEIGHT, WIDTH, check, task
 
 UNDECIDED = ("u1-1", "u2-1", "u3-1")
@@ -23,7 +24,7 @@ TASK = task(INSTRUCTION, [check("equals", "ticket", "new", "", name="the ticket 
 REASON = "judge-a saw the ticket"
 
 
-def waiting(folder: Folder, rows: Sequence[Model] = ()) -> Folder:
+def waiting(folder: Storage, rows: Sequence[Model] = ()) -> Storage:
     """A finished run whose judges agree about the accepted trajectories and about no others."""
     committer = begin(folder, [TASK])
     made = [seen(attempt(name.removesuffix("-1"), task=TASK)) for name in (*UNDECIDED, *ACCEPTED)]
@@ -33,9 +34,15 @@ def waiting(folder: Folder, rows: Sequence[Model] = ()) -> Folder:
     verdicts += [verdict(BROKEN, None, status="unscored", rule="fault")]
     verdicts += [verdict(name, "wrong", step_index=1, reason="judge-a dislikes it") for name in UNDECIDED]
     votes = [vote(name, "judge-a", "complete", kind="model", reason=REASON) for name in UNDECIDED]
-    committer.record([judging(), *verdicts, *votes, *rows])
+    committer.record([judging(), *verdicts, *votes, *(_checked(name) for name in UNDECIDED), *rows])
     committer.finish()
     return folder
+
+
+def _checked(attempt_id: str) -> CheckResult:
+    (segment,) = TASK.segments
+    fields = {"pass_id": "pass-1", "attempt_id": attempt_id, "segment": segment.name, "state": "passed"}
+    return CheckResult.model_validate({**fields, "name": segment.checks[0].name, "expected": ["new"], "observed": []})
 
 
 def vote(attempt_id: str, judge: str, grade: str | None, *, kind: str = "person", **changes: Any) -> Vote:

@@ -14,7 +14,19 @@ from pipeline.commands.shell import run
 from pipeline.errors import SetupError
 from tests.datasets import attempt, collected, judging, verdict
 
-COMMANDS = ["calibrate", "check", "collect", "doctor", "export", "judge", "query", "redact", "report", "resume"]
+COMMANDS = [
+    "calibrate",
+    "check",
+    "collect",
+    "doctor",
+    "export",
+    "judge",
+    "query",
+    "redact",
+    "report",
+    "resume",
+    "review",
+]
 
 
 @pytest.fixture
