@@ -22,6 +22,7 @@ BENCHMARKS = (
     "dialects",
     "driver_memory",
     "effect_truth",
+    "gate",
     "judge",
     "llm",
     "main_job",
