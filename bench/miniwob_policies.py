@@ -114,7 +114,7 @@ def _said(action: Action, turn: Turn) -> Decision:
     return decision_of(action, thought(_LANGUAGE, action), turn.observation)
 
 
-CLUMSY_RATE = 0.2
+CLUMSY_RATE = 0.35
 
 
 def policy_of(name: str, solver: Solver, asked: str, seed: int) -> Policy:

@@ -50,6 +50,7 @@ from pipeline.words import StepGrade
 
 Half = Literal["tuned", "heldout"]
 SCREEN = Screen(width=400, height=300)
+ATTEMPTS = 2
 SHARE = {"good": 3, "clumsy": 3, "idle": 1, "random": 2}
 """From how many of the seeds each policy plays a page."""
 TRACE_GRADES = ("complete", "partial", "infeasible", "fail", "abstain")
@@ -120,20 +121,30 @@ async def play(url: str, pages: Sequence[str], seeds: int, at_once: int = 2) -> 
 
 
 async def play_page(environment: Watched, page: str, seeds: int) -> list[Played]:
-    """One page from several seeds by every policy."""
+    """One page from several seeds by every policy; an episode that the world breaks is played again, then left out."""
     found = []
     for number in range(seeds):
         seed = chr(ord("a") + number)  # letters, so that no number in an address is taken for one that is asked for
         asked = await environment.utterance(page, seed)
-        task = task_of(page, seed, asked)
         for name in [name for name, share in SHARE.items() if number < share]:
-            plan = plan_attempt("bench", task.task_id, name, seed=number)
-            policy = policy_of(name, SOLVERS[page], asked, number)
-            record = await rollout(task, environment, policy, PermissiveGate("sandbox"), plan)
-            if environment.outcome is None or record.trajectory.fault is not None:
-                raise SystemExit(f"error: {page} from {seed} by {name} broke: {record.trajectory.fault}")
-            found.append(Played(page, half_of(page), name, task, record, environment.outcome))
+            for attempt in range(1, ATTEMPTS + 1):
+                played = await _episode(environment, task_of(page, seed, asked), page, name, number)
+                if isinstance(played, Played):
+                    found.append(played)
+                    break
+                print(f"{page} from {seed} by {name} broke, attempt {attempt} of {ATTEMPTS}: {played}", flush=True)
     return found
+
+
+async def _episode(environment: Watched, task: TaskSpec, page: str, name: str, seed: int) -> Played | str:
+    """An episode, or why it broke."""
+    plan = plan_attempt("bench", task.task_id, name, seed=seed)
+    policy = policy_of(name, SOLVERS[page], task.instruction, seed)
+    record = await rollout(task, environment, policy, PermissiveGate("sandbox"), plan)
+    fault, outcome = record.trajectory.fault, environment.outcome
+    if fault is not None or outcome is None:
+        return fault.code if fault is not None else "the page did not say how it ended"
+    return Played(page, half_of(page), name, task, record, outcome)
 
 
 # --- judging -----------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-Deed = Literal["pressed", "filled", "copied", "picked", "opened", "focused", "unread"]
-"""`copied`: what a label or another field has was filled in. `unread`: words that are not understood ask for more."""
+Deed = Literal["pressed", "filled", "copied", "picked", "opened", "focused", "fitting", "unread"]
+"""`copied`: what a label or another field has was filled in. `fitting`: the number on the screen is as asked for.
+`unread`: words that are not understood ask for more."""
 
 
 class Demand(NamedTuple):
@@ -69,6 +70,11 @@ _TRAILING = re.compile(r"(?:[\s,]|\b(?:and|then|find|use)\b)+$", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w./-])-?\d+(?:[./:-]\d+)*(?![\w/-])")
 _LOOKING = re.compile(r"^(?:use|find|find and|switch|navigate|scroll|go|look|search|then|and|please)\b", re.IGNORECASE)
 _ONLY_JOINS = re.compile(r"^(?:[\s,.;]|\b(?:and|then|finally|now|please|find|by)\b)*$", re.IGNORECASE)
+_GREATER = ("greater", "larger", "higher", "bigger", "more")
+_CONDITION = re.compile(
+    rf"\b(?:an? (even|odd) number|number (?:that is )?({'|'.join(_GREATER)}|less|lower|smaller) than (-?\d+))\b",
+    re.IGNORECASE,
+)
 _MOST_WORDS = 4
 
 
@@ -84,6 +90,15 @@ def controls_asked(instruction: str) -> Reading:
 def leads_to_a_control(words: str) -> bool:
     """Whether words between demands only say where to look, or what the next press is for."""
     return _LOOKING.match(words) is not None or words.endswith(" by")
+
+
+def number_asked(words: str) -> Demand | None:
+    """A condition on a number that is not named itself: `an even number`, `a number greater than 4`."""
+    found = _CONDITION.search(words)
+    if found is None:
+        return None
+    sign = found[1].lower() if found[1] else ">" if found[2].lower() in _GREATER else "<"
+    return Demand("fitting", f"{sign} {found[3]}" if found[3] else sign)
 
 
 class _Operation(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 from pipeline.protocols import JudgeView
-from verifiers.controls import Deed, Demand, controls_asked, leads_to_a_control
+from verifiers.controls import Deed, Demand, controls_asked, leads_to_a_control, number_asked
 from verifiers.normalise import days_of, folded
 from verifiers.wordlists import (
     AFTER_OLD_ZH,
@@ -74,11 +74,12 @@ _TEXTS = {
         "answered": "The answer stands on a screen the agent looked at.",
         "changed": "A change was sent to the application.",
         "pressed": "{control} was pressed, after what comes before it.",
-        "filled": "{control} held “{value}” when it was sent.",
+        "filled": "“{value}” was in the {control} when it was sent.",
         "picked": "{control} was picked, and nothing else, when it was sent.",
         "copied": "What {control} has was filled in when it was sent.",
         "opened": "What was folded away has been opened.",
         "focused": "{control} has the focus.",
+        "fitting": "When it was sent, the number on the screen was: {value}",
         "unread": "What the instruction asks for in these words has been done: {value}",
     },
     "zh": {
@@ -88,11 +89,12 @@ _TEXTS = {
         "answered": "答案出现在智能体看过的某个屏幕上。",
         "changed": "已向应用提交更改。",
         "pressed": "在完成之前的步骤后按下了{control}。",
-        "filled": "提交时{control}中为“{value}”。",
+        "filled": "提交时“{value}”在{control}中。",
         "picked": "提交时选中的是{control}，且别无其他。",
         "copied": "提交时填入的是{control}中的内容。",
         "opened": "折叠的内容已展开。",
         "focused": "焦点在{control}上。",
+        "fitting": "提交时屏幕上的数字为：{value}",
         "unread": "已完成指令中的这项要求：{value}",
     },
 }
@@ -108,7 +110,9 @@ def keypoints_of(view: JudgeView) -> list[Sought]:
 
 def _of_words(words: str, language: str, beside_deeds: bool) -> list[Sought]:
     """What words ask for; beside deeds they must name a value, only lead to a control, or else stay open."""
-    found = _of_contents(words, language)
+    found, condition = _of_contents(words, language), number_asked(words)
+    if beside_deeds and condition is not None:
+        return [_deed(condition, language)]
     if not beside_deeds or any(sought.value for sought in found):
         return found
     return [] if leads_to_a_control(words) else [_deed(Demand("unread", words), language)]
@@ -243,7 +247,7 @@ def _made(wanted: Wanted, value: str, kind: ValueKind, verb: Verb, language: str
 
 
 def _deed(demand: Demand, language: str) -> Sought:
-    quoted = f"“{demand.value}”" if demand.value else demand.role
+    quoted = f"“{demand.value}”" if demand.value and demand.deed != "filled" else demand.role
     control = f"{demand.role} {demand.nth}" if demand.nth else quoted
     words = _TEXTS["zh" if language.startswith("zh") else "en"][demand.deed].format(value=demand.value, control=control)
     return Sought(demand.deed, demand.value, "text", "edit", words, demand.role, demand.nth)

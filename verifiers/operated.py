@@ -7,6 +7,7 @@ can be seen, what it set off is not known, and the press that was asked for prov
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ _SETTLED = frozenset(["checkbox", "radio", "switch", "option", "menuitemcheckbox
 """Roles that show by a state of their own that they were pressed."""
 _CLOSING = frozenset(["x", "×", "✕", "✖"])
 """How a control that closes something is drawn; its name says `Close`."""
+_NUMBER = re.compile(r"-?\d+")
 _ALIKE = {"button": frozenset(["button", "menuitem"]), "combobox": CHOOSERS}
 
 
@@ -106,7 +108,7 @@ def _is_of(node: Node, role: str) -> bool:
 
 def _stray(deeds: Sequence[Sought], record: Record) -> Step | None:
     """A press of something else that can be pressed, by which nothing changed that could be seen."""
-    presses = [deed for deed in deeds if deed.wanted in ("pressed", "picked")]
+    presses = [deed for deed in deeds if deed.wanted in ("pressed", "picked", "focused")]
     for place, step in enumerate(record.steps):
         under = _under(step, place, record)
         asked = any(_is_asked(node, deed, place, record) for node in under for deed in presses)
@@ -142,7 +144,9 @@ def _held(deed: Sought, deeds: Sequence[Sought], look: int, record: Record, unto
         case "opened":
             return _opened(nodes, look, record)
         case "focused":
-            return _focused(deed, nodes, look)
+            return _focused(deed, nodes, look, record)
+        case "fitting":
+            return _fitting(deed, nodes, look)
         case _:
             return Told("unclear", "the instruction asks for more than can be looked for", look)
 
@@ -193,14 +197,37 @@ def _held_at_first(nth: int, record: Record) -> str | None:
     return held[0] if len(held) == 1 else None
 
 
-def _focused(deed: Sought, nodes: Sequence[Node], look: int) -> Told:
-    kin = [node for node in nodes if _is_of(node, deed.role)]
-    if not kin:
+def _focused(deed: Sought, nodes: Sequence[Node], look: int, record: Record) -> Told:
+    """Whether a field has the focus, or was pressed last: pages may take the focus away again."""
+    if not any(_is_of(node, deed.role) for node in nodes):
         return Told("unclear", f"no {deed.role} is on the screen", look)
-    wanted = kin[deed.nth - 1 : deed.nth] if deed.nth else kin
-    if any("focused" in node.states for node in wanted):
+    kin = [node for node in nodes if _is_of(node, deed.role)]
+    if any("focused" in node.states for node in (kin[deed.nth - 1 : deed.nth] if deed.nth else kin)):
         return Told("met", f"has the focus in look {look}", look)
+    presses = [place for place, step in enumerate(record.steps[:look]) if _is_press(step)]
+    last = presses[-1] if presses else None
+    if last is not None and any(
+        _is_asked(node, deed, last, record) for node in _under(record.steps[last], last, record)
+    ):
+        return Told("met", f"pressed last, in step {last}", look)
     return Told("unmet", f"does not have the focus in look {look}", look)
+
+
+def _fitting(deed: Sought, nodes: Sequence[Node], look: int) -> Told:
+    """Whether the only number that stands on the screen by itself is as asked for."""
+    texts = {node.name for node in nodes if node.role not in CONTROLS and _NUMBER.fullmatch(node.name.strip())}
+    if len(texts) != 1:
+        return Told("unclear", f"{len(texts)} numbers stand on the screen", look)
+    number = int(texts.pop())
+    sign, _, bound = deed.value.partition(" ")
+    match sign:
+        case ">":
+            fits = number > int(bound)
+        case "<":
+            fits = number < int(bound)
+        case _:
+            fits = (number % 2 == 0) == (sign == "even")
+    return Told("met" if fits else "unmet", f"the number on the screen is {number}", look)
 
 
 def _typed(steps: Sequence[Step]) -> list[str]:
