@@ -6,6 +6,7 @@ parts. This module knows the keys and their types, not what they set in motion.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -184,6 +185,9 @@ class RunConfig(Model):
         return servers
 
 
+_ALTERNATIVES = ("str", JudgeConfig.__name__)
+"""What pydantic adds to the place of an error in a judge, which may be a name or a model."""
+
 JUDGING_PARTS = ("budget", "judges", "llm", "panel", "serving")
 """What another verification pass may have of its own."""
 
@@ -248,12 +252,13 @@ def _expanded(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def _put(tree: dict[str, Any], key: str, value: object) -> None:
-    part, _, leaf = _SHORT.get(key, key).partition(".")
-    if not leaf:
+    part, _, rest = _SHORT.get(key, key).partition(".")
+    if not rest:
         tree[part] = value
         return
     inner = tree.get(part)
-    tree[part] = {**(inner if isinstance(inner, dict) else {}), leaf: value}
+    tree[part] = dict(inner) if isinstance(inner, dict) else {}
+    _put(tree[part], rest, value)
 
 
 def _value_of(key: str, text: str) -> object:
@@ -266,16 +271,26 @@ def _value_of(key: str, text: str) -> object:
     return value
 
 
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+def _known_keys(place: Sequence[str]) -> list[str]:
     """The public keys beside an unknown one."""
-    part = RunConfig.model_fields[str(place[0])].annotation if len(place) > 1 else RunConfig
-    part = next(iter(get_args(part)), part)  # the part itself, or that of which there is a list
-    return sorted(part.model_fields) if isinstance(part, type) and issubclass(part, Model) else []
+    model: type[Model] = RunConfig
+    for part in place[:-1]:
+        if not part.isdecimal():
+            model = _model_in(model.model_fields[part].annotation) or model
+    return sorted(model.model_fields)
+
+
+def _model_in(annotation: object) -> type[Model] | None:
+    """The part of a configuration that an annotation is, or holds one or a list of."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
 
 
 def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
+    found = error.errors()
+    first = next((one for one in found if JudgeConfig.__name__ in one["loc"]), found[0])
+    place = [str(part) for part in first["loc"] if part not in _ALTERNATIVES]
     if first["type"] == "extra_forbidden":
-        return f"{key}: unknown key; known keys: {', '.join(_known_keys(first['loc']))}"
-    return f"{key}: {first['msg']} (got {first.get('input')!r})"
+        return f"{'.'.join(place)}: unknown key; known keys: {', '.join(_known_keys(place))}"
+    return f"{'.'.join(place)}: {first['msg']} (got {first.get('input')!r})"

@@ -49,6 +49,13 @@ class Bench(NamedTuple):
     programs: Sequence[Judge]
     models: Sequence[ModelJudge] = ()
     escalate: ModelJudge | None = None
+
+    @property
+    def grades_steps(self) -> bool:
+        """Whether any of them grades steps."""
+        asked = [*self.models, *([self.escalate] if self.escalate else [])]
+        return any("step" in judge.targets for judge in self.programs) or any(judge.grades_steps for judge in asked)
+
     calibration: CalibrationFile | None = None
 
 
@@ -124,11 +131,13 @@ async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: Pane
             _join(found, await asyncio.to_thread(_ask, judge, case, pass_id))
         for model in [*bench.models, *([bench.escalate] if bench.escalate else [])]:
             _join(found, await _ask_model(model, case, found.votes, panel, pass_id, calls))
+    verdicts = decide(case, found.votes, panel, pass_id)
     return Judgement(
         votes=found.votes,
         keypoints=tied(found.keypoints, task.checks),
         checks=case.evaluated.results,
-        verdicts=decide(case, found.votes, panel, pass_id),
+        # A pass that was not to grade steps says nothing of them: what is known of them already stays in force.
+        verdicts=[verdict for verdict in verdicts if verdict.target == "trace" or bench.grades_steps],
         calls=calls,
     )
 

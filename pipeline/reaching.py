@@ -5,6 +5,8 @@ What an endpoint cannot do is said here, in one line, not in the middle of the r
 
 from __future__ import annotations
 
+import asyncio
+import uuid
 from collections.abc import MutableSequence
 from typing import Any
 
@@ -25,20 +27,33 @@ _AT_ONCE = 4000
 
 
 class LimiterActor:
-    """The one limiter of an endpoint, in a process of its own."""
+    """The one limiter of an endpoint, in a process of its own.
+
+    Callers name their leases, so that one who stops waiting can give back what may be granted to it only later.
+    """
 
     def __init__(self, in_flight: int, lease_seconds: float, budget: BudgetConfig) -> None:
         self._limits = (in_flight, lease_seconds, budget)
         self._limiter: LocalLimiter | None = None
+        self._held: dict[str, str] = {}
+        self._given_up: set[str] = set()
 
-    async def acquire(self) -> str:
-        """A lease; raises RunError when a budget is used up."""
+    async def acquire(self, name: str) -> None:
+        """Wait for a lease of this name; raises RunError when a budget is used up."""
         self._limiter = self._limiter or LocalLimiter(*self._limits)
-        return await self._limiter.acquire()
+        lease = await self._limiter.acquire()
+        if name in self._given_up:
+            self._given_up.remove(name)
+            await self._limiter.release(lease, Spent())
+        else:
+            self._held[name] = lease
 
-    async def release(self, lease: str, spent: Spent) -> None:
-        """Give a lease back."""
-        if self._limiter is not None:
+    async def release(self, name: str, spent: Spent) -> None:
+        """Give a lease back, or the wait for it up."""
+        lease = self._held.pop(name, None)
+        if lease is None:
+            self._given_up.add(name)
+        elif self._limiter is not None:
             await self._limiter.release(lease, spent)
 
 
@@ -50,8 +65,12 @@ class RemoteLimiter:
 
     async def acquire(self) -> str:
         """A lease; raises RunError when a budget is used up, and ModelError when the limiter is gone."""
+        lease = uuid.uuid4().hex
         try:
-            lease: str = await self._actor.acquire.remote()
+            await self._actor.acquire.remote(lease)
+        except asyncio.CancelledError:
+            await self.release(lease, Spent())
+            raise
         except RayTaskError as error:
             if isinstance(error.cause, RunError):
                 raise error.cause from None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config import RunConfig, config_names, load_config, parse_config
+from pipeline.config import JudgeConfig, RunConfig, config_names, load_config, parse_config
 from pipeline.errors import ConfigError
 
 
@@ -138,3 +138,26 @@ def test_a_server_takes_the_gpus_it_spreads_over_unless_told_otherwise() -> None
 def test_a_server_that_cannot_be_is_refused(servers: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         load_config("fake", [f"serving={servers}"])
+
+
+# --- judges that are models -------------------------------------------------------------------------------------------
+
+
+def test_a_judge_is_a_name_or_a_model() -> None:
+    found = load_config("fake", ["judges=[effect, {base_url: http://x/v1, name: m}]", "panel.escalate.name=big"])
+
+    assert found.judges == ["effect", JudgeConfig(base_url="http://x/v1", name="m")]
+    assert found.panel.escalate == JudgeConfig(name="big")
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("judges=[{nme: x}]", r"^judges\.0\.nme: unknown key; known keys: .*base_url.*grades"),
+        ("judges=[screen, {name: m, images: 1}]", r"^judges\.1\.images: "),
+        ("panel.escalate.nme=x", r"^panel\.escalate\.nme: unknown key; known keys: .*base_url"),
+    ],
+)
+def test_a_wrong_setting_of_a_judge_names_its_key(override: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config("fake", [override])

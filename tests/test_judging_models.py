@@ -20,6 +20,7 @@ from tests.endpoints import client_of, endpoint_of, says, serving
 from tests.filmed import film, final, keypoints, notes, screens, step_grade
 from tests.records import ATTEMPT, check, click, look, node, read, step, task
 from verifiers.model_judge import ModelJudge
+from verifiers.screen import ScreenJudge
 
 SCREENS = screens(3)
 MADE = task("Create the ticket “Lamp”.", [check("equals", "ticket", "Lamp", name="there")])
@@ -216,3 +217,10 @@ async def test_keypoints_are_tied_to_the_check_they_are_about() -> None:
     found = await Courtroom(model("complete")).judge(done(), Program("complete", "correct"))
 
     assert [(row.text, row.check_name) for row in found.keypoints] == [("Lamp is there", "there")]
+
+
+async def test_a_pass_that_grades_no_steps_says_nothing_of_them() -> None:
+    found = await judge_record(MADE, done(), Bench([ScreenJudge()]), PanelConfig(), "pass")
+
+    assert trace_of(found).grade == "complete"
+    assert steps_of(found) == []

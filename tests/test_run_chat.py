@@ -118,7 +118,7 @@ def test_what_the_endpoint_cannot_do_is_said_before_any_rollout(ray_here: Cluste
     with serving(images=1) as server, pytest.raises(ConfigError, match=r"model\.images: .* takes 1 pictures"):
         collect(fake_config(*chatting(server, "model.images=2")), "fake", tmp_path / "run", Board())
 
-    assert not (tmp_path / "run" / "manifest").exists()
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_model_that_is_not_served_is_named_with_those_that_are(ray_here: Cluster, tmp_path: Path) -> None:
@@ -169,3 +169,4 @@ def test_wrong_settings_name_their_key(ray_here: Cluster, tmp_path: Path, settin
         collect(fake_config(*settings), "fake", tmp_path / "run", Board())
 
     assert str(found.value).startswith(says_)
+    assert not (tmp_path / "run").exists()

@@ -24,6 +24,10 @@ _WIDTH = 140
 Assignments = Annotated[
     list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Configuration keys, for example seed=3 workers=4.")
 ]
+JudgingAssignments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE", help=f"Keys of {', '.join(JUDGING_PARTS)}, for example panel.rule=single."),
+]
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run, or its s3:// address.")]
 
 COLLECT_EXAMPLES = examples(
@@ -35,7 +39,7 @@ COLLECT_EXAMPLES = examples(
 RESUME_EXAMPLES = examples("pathproof resume runs/20261130-quickstart-1f0c2a9b")
 JUDGE_EXAMPLES = examples(
     "pathproof judge runs/second",
-    "pathproof judge runs/second judges=screen",
+    "pathproof judge runs/second 'judges=[screen, effect, {base_url: http://127.0.0.1:8000/v1, name: my-judge}]'",
     "pathproof judge runs/second judges=screen,telemetry panel.calibration=judges.json panel.rule=weighted",
 )
 
@@ -69,7 +73,7 @@ def resume(folder: Folder) -> int:
 
 def judge(
     folder: Folder,
-    assignments: Assignments = None,
+    assignments: JudgingAssignments = None,
     config: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", help="Source of judges and panel; by default the run's own."),
