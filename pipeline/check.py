@@ -16,7 +16,7 @@ from pipeline.manifest import ObjectName, PartRef, Survey
 from pipeline.query import connect
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, examined
-from pipeline.storage import Address, Storage
+from pipeline.storage import Address, Storage, store_errors
 
 Kind = (
     FlawKind
@@ -84,6 +84,12 @@ REFERENCES = (
 def check(address: Address) -> list[Finding]:
     """Everything found in the dataset, errors first; raises ConfigError when it is none."""
     storage = manifest.storage_with_manifest(address)
+    with store_errors():
+        findings = _findings(storage)
+    return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
+
+
+def _findings(storage: Storage) -> list[Finding]:
     found = manifest.survey(storage)
     listed = [line for line in found.lines if isinstance(line, PartRef)]
     parts = manifest.current_parts(listed)
@@ -96,7 +102,7 @@ def check(address: Address) -> list[Finding]:
     if _manifest_is_whole(found):
         findings += _tables_without_part(found, parts.values())
         findings += _dangling(storage, [part for path, part in parts.items() if not flaws[path]], _tables_of(flaws))
-    return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
+    return findings
 
 
 def _open_epoch(storage: Storage, found: Survey) -> int:

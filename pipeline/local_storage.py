@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -66,6 +66,16 @@ class LocalStorage(NamedTuple):
         path = self.root / folder
         entries = sorted(path.iterdir()) if path.is_dir() else []
         return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+
+    def folders(self) -> list[str]:
+        """The folders directly in this one."""
+        return sorted(entry.name for entry in self.root.iterdir() if entry.is_dir()) if self.root.is_dir() else []
+
+    def occupied(self, besides: Collection[str]) -> bool:
+        """Whether any file is at the path or below it."""
+        if not self.root.is_dir():
+            return self.root.exists()
+        return any(path.is_file() and path.name not in besides for path in self.root.rglob("*"))
 
     def create(self, key: str, data: bytes) -> None:
         """Write a new file."""

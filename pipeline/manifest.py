@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, RunError
-from pipeline.storage import Address, Storage, storage_of
+from pipeline.storage import Address, Storage, storage_of, store_errors
 from pipeline.words import Platform
 
 MANIFEST = "manifest"
@@ -154,7 +154,9 @@ def part_name(file_name: str) -> PartName | None:
 def storage_with_manifest(address: Address) -> Storage:
     """The storage of a dataset; raises ConfigError when there is no manifest in it."""
     storage = storage_of(address)
-    if not storage.has(MANIFEST):
+    with store_errors():
+        there = storage.has(MANIFEST)
+    if not there:
         raise ConfigError(f"{storage.address} is not a dataset folder: it has no {MANIFEST}")
     return storage
 
@@ -163,7 +165,8 @@ def read_run(address: Address) -> RunFile:
     """`run.json`; raises ConfigError when the folder is no dataset, RunError when the file is damaged."""
     storage = storage_of(address)
     try:
-        return RunFile.model_validate_json(storage.read(RUN_FILE))
+        with store_errors():
+            return RunFile.model_validate_json(storage.read(RUN_FILE))
     except FileNotFoundError:
         missing = f"it has no {RUN_FILE} (`pathproof collect --out` begins one)"
         raise ConfigError(f"{storage.address} is not a dataset folder: {missing}") from None
@@ -181,7 +184,8 @@ def survey(address: Address) -> Survey:
     problems: list[Problem] = []
     for key in _keys(storage, EPOCHS, _EPOCH):
         try:
-            claimed.append(Epoch.model_validate_json(storage.read(key)))
+            with store_errors():
+                claimed.append(Epoch.model_validate_json(storage.read(key)))
         except (OSError, ValidationError) as error:
             problems.append(Problem(key, _first_line(error)))
     claimed.sort(key=lambda epoch: epoch.epoch)
@@ -248,18 +252,21 @@ def _counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName
 
 
 def _lines_of(storage: Storage, name: ObjectName) -> list[PartRef | Assigned]:
-    return [_LINE.validate_json(line) for line in storage.read(name.path).splitlines()]
+    with store_errors():
+        return [_LINE.validate_json(line) for line in storage.read(name.path).splitlines()]
 
 
 def _read_epoch(storage: Storage, key: str) -> Epoch:
     try:
-        return Epoch.model_validate_json(storage.read(key))
+        with store_errors():
+            return Epoch.model_validate_json(storage.read(key))
     except (OSError, ValidationError) as error:
         raise _damaged(storage, key, error) from error
 
 
 def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
-    return [f"{folder}/{name}" for name in storage.sizes(folder) if pattern.fullmatch(name)]
+    with store_errors():
+        return [f"{folder}/{name}" for name in storage.sizes(folder) if pattern.fullmatch(name)]
 
 
 def _damaged(storage: Storage, key: str, error: Exception) -> RunError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import cache
@@ -18,7 +18,16 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 import boto3
 import pyarrow.fs as pafs
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    NoCredentialsError,
+    ParamValidationError,
+)
+from botocore.exceptions import (
+    ConnectionError as NoConnectionError,
+)
 from fsspec import AbstractFileSystem
 from fsspec.implementations.arrow import ArrowFSWrapper
 
@@ -30,6 +39,28 @@ TRIES = 3
 
 _GONE = frozenset({"404", "NoSuchKey"})
 _TAKEN = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
+_REFUSED = frozenset(
+    {
+        "401",
+        "403",
+        "AccessDenied",
+        "ExpiredToken",
+        "Forbidden",
+        "InvalidAccessKeyId",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+        "Unauthorized",
+    }
+)
+_KEYS = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+
+
+class StoreError(OSError):
+    """The store does not do what it is asked, whatever it is; the message names it and what to mend."""
+
+
+class AddressError(StoreError):
+    """There is no such place in the store: the address is wrong."""
 
 
 class S3Storage(NamedTuple):
@@ -92,6 +123,24 @@ class S3Storage(NamedTuple):
             )
             found = {one["Key"][len(prefix) :]: one["Size"] for page in pages for one in page.get("Contents", ())}
         return dict(sorted(found.items()))
+
+    def folders(self) -> list[str]:
+        """The prefixes directly under this one."""
+        prefix = self._key("")
+        with _os_errors(self.address):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.bucket, Prefix=prefix, Delimiter="/"
+            )
+            found = [one["Prefix"] for page in pages for one in page.get("CommonPrefixes", ())]
+        return sorted(name[len(prefix) :].rstrip("/") for name in found)
+
+    def occupied(self, besides: Collection[str]) -> bool:
+        """Whether any object is under the prefix."""
+        with _os_errors(self.address):
+            found = self._client.list_objects_v2(
+                Bucket=self.bucket, Prefix=self._key(""), MaxKeys=len(besides) + 1
+            ).get("Contents", ())
+        return any(one["Key"].rpartition("/")[2] not in besides for one in found)
 
     def create(self, key: str, data: bytes) -> None:
         """Write a new object."""
@@ -171,7 +220,10 @@ def _boto(endpoint: str | None) -> Any:
     """The client; one for the process, as it holds connections and may be used by many threads."""
     retries = {"mode": "standard", "max_attempts": TRIES}
     deadlines = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
-    return boto3.client("s3", endpoint_url=endpoint, config=Config(retries=retries, **deadlines))
+    try:
+        return boto3.client("s3", endpoint_url=endpoint, config=Config(retries=retries, **deadlines))
+    except ValueError as error:
+        raise AddressError(f"AWS_ENDPOINT_URL: {error}") from error
 
 
 @cache
@@ -197,6 +249,27 @@ def _os_errors(what: str) -> Iterator[None]:
             raise FileNotFoundError(errno.ENOENT, "no such object", what) from error
         if code in _TAKEN:
             raise FileExistsError(errno.EEXIST, "written by someone else", what) from error
-        raise OSError(errno.EIO, str(error), what) from error
+        raise _refusal(what, code, str(error)) from error
+    except NoCredentialsError as error:
+        raise StoreError(f"{what}: no keys for {_server()}: set {_KEYS}") from error
+    except ParamValidationError as error:
+        raise AddressError(f"{what}: {str(error).splitlines()[-1]}") from error
+    except (HTTPClientError, NoConnectionError) as error:
+        raise StoreError(
+            f"{what}: {_server()} does not answer: check AWS_ENDPOINT_URL, and that the server runs"
+        ) from error
     except BotoCoreError as error:
-        raise OSError(errno.EIO, str(error), what) from error
+        raise StoreError(f"{what}: {error}") from error
+
+
+def _refusal(what: str, code: str, said: str) -> StoreError:
+    if code == "NoSuchBucket":
+        bucket = what.removeprefix("s3://").partition("/")[0]
+        return AddressError(f"{what}: {_server()} has no bucket {bucket}: create it, or mend the address")
+    if code in _REFUSED:
+        return StoreError(f"{what}: {_server()} refuses access ({code}): check {_KEYS}, and what they may do")
+    return StoreError(f"{what}: {said}")
+
+
+def _server() -> str:
+    return os.environ.get("AWS_ENDPOINT_URL", "Amazon S3")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from pipeline.manifest import PartRef
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
-from pipeline.storage import Address, storage_of
+from pipeline.storage import Address, storage_of, store_errors
 
 FlawKind = Literal[
     "missing_part",
@@ -45,16 +45,18 @@ def examined(address: Address, parts: Iterable[PartRef], *, hashed: Callable[[Pa
     """What is wrong with each part, by path; several at a time, for an object store answers slowly but to many."""
     storage = storage_of(address)
     listed = list(parts)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_AT_ONCE) as pool, store_errors():
         flaws = pool.map(lambda part: flaws_of(storage, part, hashed=hashed(part)), listed)
         return {part.path: found for part, found in zip(listed, flaws, strict=True)}
 
 
 def flaws_of(address: Address, part: PartRef, *, hashed: bool) -> list[Flaw]:
     """What is wrong with a part; `hashed` also reads every byte of it."""
+    storage = storage_of(address)
     try:
-        file = storage_of(address).files.open_input_file(part.path)
+        file = storage.files.open_input_file(part.path)
     except OSError as error:
+        storage.size(part.path)  # a store that does not answer is no missing part: it says so itself
         return [Flaw("missing_part", f"the file is not there: {error}")]
     with file:
         size = file.size()

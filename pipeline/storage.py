@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -17,10 +17,10 @@ from typing import BinaryIO, Protocol
 import pyarrow.fs as pafs
 from fsspec import AbstractFileSystem
 
-from pipeline.errors import ConfigError, SinkError
+from pipeline.errors import ConfigError, RunError, SinkError
 from pipeline.lease import LEASE_NAME
 from pipeline.local_storage import LOCK_NAME, LocalStorage
-from pipeline.s3_storage import S3Storage
+from pipeline.s3_storage import AddressError, S3Storage, StoreError
 
 LOCK_NAMES = frozenset({LEASE_NAME, LOCK_NAME})
 """What a driver leaves in a dataset before there is anything else in it."""
@@ -30,6 +30,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # A path object takes `s3://` for a folder called `s3:` and drops one of the slashes.
 _S3 = re.compile(r"s3://?([^/]+)/?(.*)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://")
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
 
 class Storage(Protocol):
@@ -64,6 +65,12 @@ class Storage(Protocol):
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Names and bytes of the objects directly in a folder, sorted; empty when there is none. "" is the root."""
+
+    def folders(self) -> list[str]:
+        """Names of the folders directly in it, sorted."""
+
+    def occupied(self, besides: Collection[str]) -> bool:
+        """Whether anything is there, at any depth, but objects of these names."""
 
     def create(self, key: str, data: bytes) -> None:
         """Write a new object; raises FileExistsError, and leaves the other one alone, when the key is taken."""
@@ -108,11 +115,34 @@ def driver_lock(address: Address) -> Iterator[None]:
         yield
 
 
+def local_path(option: str, path: Path) -> Path:
+    """The path, when it is of this machine; raises ConfigError naming the option for an address elsewhere."""
+    if _REMOTE.match(str(path)):
+        raise ConfigError(f"{option}: {path} is no local path; write it here, and copy it from here")
+    return path
+
+
 @contextmanager
-def disk_errors(what: str) -> Iterator[None]:
-    """Turn an OSError of the block into a SinkError, code `disk_full` or `write_failed`."""
+def store_errors() -> Iterator[None]:
+    """Turn what a store refuses, or its silence, into a ConfigError where the address is wrong, else a RunError.
+
+    For reading; writers have `disk_errors`.
+    """
     try:
         yield
+    except AddressError as error:
+        raise ConfigError(str(error)) from error
+    except StoreError as error:
+        raise RunError(str(error)) from error
+
+
+@contextmanager
+def disk_errors(what: str) -> Iterator[None]:
+    """Turn an OSError of the block into a SinkError, code `disk_full`, `write_failed`, or `no_store` for a store."""
+    try:
+        yield
+    except StoreError as error:
+        raise SinkError("no_store", str(error)) from error
     except OSError as error:
         code = "disk_full" if error.errno in _FULL else "write_failed"
         raise SinkError(code, f"{what}: {error}") from error

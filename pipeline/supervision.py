@@ -143,6 +143,8 @@ class Agency:
 def stop_for(error: PathproofError) -> PathproofError:
     """The error that a run ends with: one line that says what to do."""
     if isinstance(error, SinkError):
+        if error.code == "no_store":
+            return RunError(f"rows cannot be written: {error.message}")
         return RunError(f"rows cannot be written ({error.message}): free space, or check the folder's permissions")
     if isinstance(error, EpisodeError):
         return RunError(f"{error.boundary}/{error.code}: {error.message}")

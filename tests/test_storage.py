@@ -70,6 +70,30 @@ def test_listing_is_of_one_level_and_sorted(place: Storage) -> None:
     assert list(place.sizes("")) == ["top"]
 
 
+def test_folders_are_those_of_one_level(place: Storage) -> None:
+    place.prepare(["other"])
+    for key in ("other/c", "folder/a", "top"):
+        place.create(key, b"x")
+
+    assert place.folders() == ["folder", "other"]
+
+
+def test_place_is_occupied_by_anything_but_what_is_named(place: Storage) -> None:
+    place.create("driver.lock", b"")
+    before = place.occupied({"driver.lock"})
+    place.create("folder/a", b"")
+
+    assert (before, place.occupied({"driver.lock"})) == (False, True)
+
+
+def test_place_of_nothing_is_not_occupied_and_a_file_is(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+
+    assert not storage_of(tmp_path / "nothing").occupied(())
+    assert storage_of(file).occupied(())
+
+
 def test_new_file_is_there_when_its_block_ends(place: Storage) -> None:
     with place.new_file("folder/a") as file:
         file.write(b"one")
@@ -132,14 +156,14 @@ def test_other_kinds_of_address_are_the_users_mistake() -> None:
 
 
 def test_bucket_that_is_not_there_is_an_error_of_the_disk(bucket: str) -> None:
-    with pytest.raises(SinkError, match="does not exist"), driver_lock(f"{bucket}-other/x"):
+    with pytest.raises(SinkError, match="create it, or mend the address"), driver_lock(f"{bucket}-other/x"):
         pass
 
 
 def test_server_that_is_not_there_is_an_error_of_the_disk(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
-    with pytest.raises(OSError, match="Could not connect"):
+    with pytest.raises(OSError, match="does not answer: check AWS_ENDPOINT_URL"):
         storage_of(bucket).read("a")
 
 

@@ -43,6 +43,8 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         # The reader of our output has had enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        return _failed(str(error), 1)
     if code == _INTERRUPTED:
         return _failed("interrupted", 1)
     return code if isinstance(code, int) else 0
