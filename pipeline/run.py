@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import pyarrow.fs as pafs
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from pipeline import judging, manifest, policies
@@ -29,13 +30,14 @@ from pipeline.dataset import Dataset
 from pipeline.doctor import chromium
 from pipeline.errors import ConfigError, EpisodeError, PathproofError, RunError, SetupError
 from pipeline.jury import Chamber, Jury
+from pipeline.local_storage import LocalStorage
 from pipeline.planning import Desk, Order, Tried, Work, missing
 from pipeline.progress import Board
 from pipeline.provenance import opening_rows, pass_row, prompt_rows
 from pipeline.reaching import reach
 from pipeline.records import ModelCall, PassRow, Prompt, digest
 from pipeline.selection import select_tasks
-from pipeline.serving import served
+from pipeline.serving import served, servers_of
 from pipeline.sinks import LOST
 from pipeline.stoprules import Meter
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
@@ -82,11 +84,17 @@ def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> 
     """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
     tasks = select_tasks(config)
     config = config.model_copy(update={"apps": sorted({app for task in tasks for app in task.app_ids})})
+    servers_of(config)  # what is wrong with its models is said before there is a folder
     run_id = digest("run", uuid4().hex)
     folder = new_folder(out or config.out, name, run_id)
-    with _held(folder):
-        _prepare(config, board)
-        return _start(_Run(folder, run_id, config, board), tasks)
+    try:
+        with _held(folder):
+            _prepare(config, board)
+            return _start(_Run(folder, run_id, config, board), tasks)
+    except KeyboardInterrupt:
+        raise RunError("interrupted before anything was written; begin again with the same command") from None
+    finally:
+        _withdraw(folder)
 
 
 def resume(address: Address, board: Board) -> Outcome:
@@ -345,6 +353,17 @@ def new_folder(out: Address | None, name: str, run_id: str) -> Storage:
     if occupied:
         raise ConfigError(f"out: {address} is not an empty folder")
     return folder
+
+
+def _withdraw(folder: Storage) -> None:
+    """Leave no folder of a run that never began: with nothing but its lock in it, it would be taken for a dataset."""
+    with contextlib.suppress(OSError):
+        found = {entry.base_name for entry in folder.files.get_file_info(pafs.FileSelector("", allow_not_found=True))}
+        if not found - LOCK_NAMES:
+            for name in found:
+                folder.delete(name)
+            if isinstance(folder, LocalStorage):
+                folder.root.rmdir()
 
 
 @contextlib.contextmanager
