@@ -14,7 +14,7 @@ from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import RejectionReason
 from taskspecs.dates import Dated, dates_in
 from taskspecs.likeness import Print, print_of
-from taskspecs.wording import Wording, plain, read_wording, skeleton
+from taskspecs.wording import Wording, plain, read_wording, skeleton, weighty
 
 
 class Candidate(NamedTuple):
@@ -50,8 +50,8 @@ class Finding(NamedTuple):
 class Case(NamedTuple):
     """A candidate as the rules see it.
 
-    `said` is its plain text, `bones` what is left of that without its particulars, `shape` what the bones are
-    recognised by.
+    `said` is its plain text, `bones` what is left of that without its particulars, `shape` what the words
+    of weight in the bones are recognised by.
     """
 
     task: TaskSpec
@@ -82,7 +82,7 @@ def case_of(task: TaskSpec, around: Surroundings) -> Case:
         wording=wording,
         said=plain(wording.text),
         bones=bones,
-        shape=print_of(bones),
+        shape=print_of(weighty(bones)),
         values=values,
         dates=dates_in(wording.text, around.today),
         capabilities=tuple(found for found in known if found),

@@ -9,7 +9,7 @@ from pipeline.tasks import ANSWER, RESERVED_PROBES, Check, Segment
 from taskspecs.gate_cases import Case, Finding
 from taskspecs.wording import plain, tokens
 
-_FEWEST_WORDS = 3
+_FEWEST_LETTERS = 4
 _GAP = re.compile(r"\{\w*\}|_{3,}|\bTODO\b|\bTBD\b|某某")
 _GAP_OUTSIDE = re.compile(r"<[A-Za-z][\w ]*>|\[[A-Za-z][\w ]*\]")
 _SINGLE = frozenset({"equals", "count"})
@@ -51,7 +51,7 @@ def not_executable(case: Case) -> Finding | None:
 def underspecified(case: Case) -> Finding | None:
     """A gap in the wording, a slot without a value, or values of which the instruction tells none."""
     said = tokens(case.said)
-    if len(said) < _FEWEST_WORDS:
+    if len(said) == 1 or len(case.said) < _FEWEST_LETTERS:
         return Finding("underspecified", "the instruction is too short to ask for anything")
     gap = _GAP.search(case.wording.text) or _GAP_OUTSIDE.search(case.wording.bare)
     if gap:

@@ -14,7 +14,7 @@ from pipeline.records import digest
 from pipeline.tasks import TaskSpec
 from taskspecs.gate_cases import Case, Finding
 from taskspecs.likeness import Likeness, print_of
-from taskspecs.wording import literals, plain, read_wording, skeleton, tokens, words
+from taskspecs.wording import literals, plain, read_wording, skeleton, tokens, weighty
 
 NEAR = 0.8
 """Share of common triples from which two wordings count as one."""
@@ -32,7 +32,9 @@ class Contamination:
         self._like = Likeness(NEAR)
         for text in texts:
             open_ = re.sub(r"\{[^}]*\}", " ", text)
-            exact, group = (plain(text), "text") if open_ == text else (skeleton(read_wording(open_)), "template")
+            exact, group = (
+                (plain(text), "text") if open_ == text else (weighty(skeleton(read_wording(open_))), "template")
+            )
             if exact and exact not in self._exact:
                 self._exact[exact] = text
                 if len(exact) >= _SHORTEST:
@@ -77,7 +79,7 @@ class Admitted:
         """Remember an admitted task."""
         self._exact.setdefault((_place(case.task), case.said), task_id)
         self._near.add(task_id, case.shape, _subject(case))
-        self._words[task_id] = _weighty(case)
+        self._words[task_id] = _words_of(case)
 
     def repeated_by(self, case: Case) -> Finding | None:
         """The finding when a task says the same as an admitted one, or nearly so about the same."""
@@ -86,7 +88,7 @@ class Admitted:
             return Finding("duplicate_of", "the same wording", same)
         # Without checks only the wording tells tasks apart: "turn on" and "turn off" share most of their triples.
         for task_id in self._near.like(case.shape, _subject(case)):
-            if case.task.checks or case.task.absence_checks or self._words[task_id] == _weighty(case):
+            if case.task.checks or case.task.absence_checks or self._words[task_id] == _words_of(case):
                 return Finding("duplicate_of", "nearly the same wording about the same", task_id)
         return None
 
@@ -116,9 +118,8 @@ def _subject(case: Case) -> str:
     return digest(_place(task), *sorted(task.capability_ids), *said, *(check.model_dump_json() for check in checks))
 
 
-def _weighty(case: Case) -> frozenset[str]:
-    fillers = words().fillers
-    return frozenset(tokens(case.said)) - frozenset([*fillers.en, *fillers.zh])
+def _words_of(case: Case) -> frozenset[str]:
+    return frozenset(tokens(weighty(case.said)))
 
 
 def _line(text: str) -> str:

@@ -19,7 +19,7 @@ _ADDRESS = re.compile(
     r"\b(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):[^\s\"'<>，。；、）)】]+", re.I
 )
 _SITE = re.compile(
-    r"(?<![\w@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co)"
+    r"(?<![a-z0-9_@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co)"
     r"(?![\w.-]*@)(?!\.?[a-z0-9-])(?:/[^\s\"'<>，。；、）)】]*)?",
     re.I,
 )

@@ -141,9 +141,21 @@ def skeleton(wording: Wording, values: Iterable[str] = ()) -> str:
     return plain(_NUMBER.sub(_HELD, bare))
 
 
+def weighty(text: str) -> str:
+    """A plain text without the words that ask for nothing."""
+    fillers = _fillers()
+    return _BESIDE_HAN.sub("", " ".join(token for token in tokens(text) if token not in fillers))
+
+
 def tokens(text: str) -> list[str]:
     """The words of a plain text; a Han character is a word."""
     return re.findall(r"[⺀-鿿豈-﫿]|[^\s⺀-鿿豈-﫿]+", text)
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    fillers = words().fillers
+    return frozenset([*fillers.en, *fillers.zh])
 
 
 def _alternatives(phrases: Phrases) -> re.Pattern[str] | None:
