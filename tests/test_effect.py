@@ -436,3 +436,46 @@ def test_a_screen_without_a_tree_does_not_break_the_judge() -> None:
 
     assert graded(click(form(), "Create ticket"), bare)[0] == "correct"
     assert graded(step(Type(content="x")), bare)[0] == "correct"
+
+
+# --- instructions that speak of controls -------------------------------------------------------------------------
+
+SAVE = "Type “Ann” into the text field and press Save."
+
+
+def small(text: str = "") -> Look:
+    return look(node("textbox", "Name", text), node("button", "Save"))
+
+
+@pytest.mark.parametrize(("pressed", "grade"), [(True, "correct"), (False, "wrong")])
+def test_the_end_is_due_once_the_controls_were_operated_as_asked(pressed: bool, grade: str) -> None:
+    done = [step(Type(content="Ann")), click(small("Ann"), "Save")][: 2 if pressed else 1]
+    looks = [small(), small("Ann"), small("Ann")][: len(done) + 1]
+
+    assert judged(step(Finished()), *looks, before=done, instruction=SAVE).grade == grade
+
+
+@pytest.mark.parametrize("instruction", [SAVE, "Buy the ticket with the longest duration.", "Open the page “Intro”."])
+def test_an_end_before_anything_was_done_is_too_early(instruction: str) -> None:
+    assert graded(step(Finished()), small(), instruction=instruction) == ("wrong", "too_early")
+
+
+def test_a_text_in_something_that_is_handled_may_be_clicked() -> None:
+    handled = look(
+        node("generic", "", box=(0, 0, 200, 60), states=["clickable"]), node("StaticText", "Mail", box=(5, 5, 90, 30))
+    )
+    plain = look(node("generic", "", box=(0, 0, 200, 60)), node("StaticText", "Mail", box=(5, 5, 90, 30)))
+
+    assert graded(click(handled, "Mail", "Click “Mail”."), handled) == ("correct", "serves")
+    assert graded(click(plain, "Mail", "Click “Mail”."), plain) == ("invalid", "not_interactive")
+
+
+def test_what_lies_on_top_may_be_what_the_thought_means() -> None:
+    on_top = TargetUnderPoint(role="button", name="Save", covered_by="generic Sri Lanka")
+    menu = look(node("button", "Save", box=(0, 0, 90, 30)), node("StaticText", "Sri Lanka", box=(0, 0, 90, 30)))
+
+    meant = click(menu, "Save", "Click “Sri Lanka”.").model_copy(update={"target": on_top})
+    not_meant = click(menu, "Save", "Click “Save”.").model_copy(update={"target": on_top})
+
+    assert judged(meant, menu).grade == "correct"
+    assert graded(not_meant, menu) == ("invalid", "covered")
