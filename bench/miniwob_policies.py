@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from bench.miniwob_solvers import Plan, Solver
+from bench.miniwob_moves import Plan, Solver
 from pipeline.actions import Action, CallUser, Click, Finished, Point, Type, canonical_point
 from pipeline.policies.grounding import INTERACTIVE, shown
 from pipeline.policies.mistakes import slip

@@ -7,91 +7,49 @@ pages are those whose text and tree are enough to solve them: nothing is drawn, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Sequence
 
-from pipeline.structs import Node
+from bench.miniwob_moves import SUBMIT, Plan, Screen, Solver, listed, ordinals, places, press, quoted, shows, write
 from pipeline.tasks import ProcedureStep
 
-Screen = Sequence[Node]
-Plan = Generator[ProcedureStep, Screen, None]
-Solver = Callable[[str, Screen], Plan]
-"""From what is asked and the first screen to the steps."""
-
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _MOST_PAGES = 12
-
-
-def _press(name: str | None = None, role: str | None = None, nth: int = 0, near: str | None = None) -> ProcedureStep:
-    return ProcedureStep(action="Click", role=role, name=name, nth=nth, near=near)
-
-
-def _write(text: str, name: str | None = None, nth: int = 0, near: str | None = None) -> ProcedureStep:
-    return ProcedureStep(action="Type", role="textbox", name=name, nth=nth, near=near, content=text)
-
-
-_SUBMIT = _press("Submit", "button")
-
-
-def _quoted(asked: str) -> list[str]:
-    return re.findall(r'"([^"]*)"', asked)
-
-
-def _ordinals(asked: str) -> list[int]:
-    return [int(number) for number in _ORDINAL.findall(asked)]
-
-
-def _listed(asked: str) -> list[str]:
-    """`Select a, b from the list and click Submit`: a and b."""
-    found = re.match(r"Select (.*?)(?: from the (?:scroll )?list)? and click Submit", asked)
-    names = found[1].split(", ") if found else []
-    return [] if names == ["nothing"] else names
-
-
-def _places(screen: Screen, role: str) -> list[Node]:
-    return [node for node in screen if node.role == role]
-
-
-def _shows(screen: Screen, name: str) -> bool:
-    return any(node.name == name and node.box is not None for node in screen)
-
 
 # --- pressing ----------------------------------------------------------------------------------------------------
 
 
 def _the_button(asked: str, _: Screen) -> Plan:
-    yield _press(_quoted(asked)[0], "button")
+    yield press(quoted(asked)[0], "button")
 
 
 def _only_button(_: str, __: Screen) -> Plan:
-    yield _press(role="button")
+    yield press(role="button")
 
 
 def _the_link(asked: str, _: Screen) -> Plan:
-    yield _press(_quoted(asked)[0], "StaticText")
+    yield press(quoted(asked)[0], "StaticText")
 
 
 def _the_tab(asked: str, _: Screen) -> Plan:
     found = re.search(r"Tab #\d", asked)
-    yield _press(found[0] if found else None, "link")
+    yield press(found[0] if found else None, "link")
 
 
 def _the_dialog_button(asked: str, _: Screen) -> Plan:
-    name = _quoted(asked)[0]
-    yield _press("Close" if name == "x" else name, "button")
+    name = quoted(asked)[0]
+    yield press("Close" if name == "x" else name, "button")
 
 
 def _the_widget(asked: str, screen: Screen) -> Plan:
-    kind = _quoted(asked)[0]
-    fields = _places(screen, "textbox")
+    kind = quoted(asked)[0]
+    fields = places(screen, "textbox")
     tall = [node.box is not None and node.box.bottom - node.box.top > 30 for node in fields]
     if kind in ("text", "textarea"):
-        yield _press(role="textbox", nth=tall.index(kind == "textarea"))
+        yield press(role="textbox", nth=tall.index(kind == "textarea"))
     else:
-        yield _press(role=kind)
+        yield press(role=kind)
 
 
 def _the_field(asked: str, _: Screen) -> Plan:
-    yield _press(role="textbox", nth=([*_ordinals(asked), 1])[0] - 1)
+    yield press(role="textbox", nth=([*ordinals(asked), 1])[0] - 1)
 
 
 def _the_ticket(asked: str, screen: Screen) -> Plan:
@@ -101,7 +59,7 @@ def _the_ticket(asked: str, screen: Screen) -> Plan:
     prices = [int(text.partition("$")[2]) for text in texts if text.startswith("Book for $")]
     figures = minutes if "duration" in asked else prices
     best = max(figures) if "longest" in asked or "most" in asked else min(figures)
-    yield _press(role="button", nth=figures.index(best))
+    yield press(role="button", nth=figures.index(best))
 
 
 def _a_number(asked: str, screen: Screen) -> Plan:
@@ -111,8 +69,8 @@ def _a_number(asked: str, screen: Screen) -> Plan:
         value = int(shown[0]) if shown else None
         if value is not None and _fits(value, asked, bound):
             break
-        screen = yield _press("Generate", "button")
-    yield _SUBMIT
+        screen = yield press("Generate", "button")
+    yield SUBMIT
 
 
 def _fits(value: int, asked: str, bound: int) -> bool:
@@ -124,84 +82,84 @@ def _fits(value: int, asked: str, bound: int) -> bool:
 def _odd_or_even(_: str, screen: Screen) -> Plan:
     numbers = [int(node.name) for node in screen if re.fullmatch(r"-?\d+", node.name)]
     for place, number in enumerate(numbers):
-        yield _press("Even" if number % 2 == 0 else "Odd", "button", nth=place)
-    yield _SUBMIT
+        yield press("Even" if number % 2 == 0 else "Odd", "button", nth=place)
+    yield SUBMIT
 
 
 # --- choosing ----------------------------------------------------------------------------------------------------
 
 
 def _boxes(asked: str, _: Screen) -> Plan:
-    for name in _listed(asked):
-        yield _press(name, "checkbox")
-    yield _SUBMIT
+    for name in listed(asked):
+        yield press(name, "checkbox")
+    yield SUBMIT
 
 
 def _one_of_several(asked: str, _: Screen) -> Plan:
-    yield _press(_listed(asked)[0], "radio")
-    yield _SUBMIT
+    yield press(listed(asked)[0], "radio")
+    yield SUBMIT
 
 
 def _from_a_list(asked: str, _: Screen) -> Plan:
-    yield ProcedureStep(action="SelectOption", role="combobox", content=_listed(asked)[0])
-    yield _SUBMIT
+    yield ProcedureStep(action="SelectOption", role="combobox", content=listed(asked)[0])
+    yield SUBMIT
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
 def _a_text(asked: str, _: Screen) -> Plan:
-    text = _quoted(asked)[0]
-    yield _write(text.upper() if "upper case" in asked else text.lower() if "lower case" in asked else text)
-    yield _SUBMIT
+    text = quoted(asked)[0]
+    yield write(text.upper() if "upper case" in asked else text.lower() if "lower case" in asked else text)
+    yield SUBMIT
 
 
 def _the_password_twice(asked: str, _: Screen) -> Plan:
-    yield _write(_quoted(asked)[0])
-    yield _write(_quoted(asked)[0], nth=1)
-    yield _SUBMIT
+    yield write(quoted(asked)[0])
+    yield write(quoted(asked)[0], nth=1)
+    yield SUBMIT
 
 
 def _name_and_password(asked: str, _: Screen) -> Plan:
-    name, password = _quoted(asked)
-    yield _write(name)
-    yield _write(password, nth=1)
-    yield _press("Login", "button")
+    name, password = quoted(asked)
+    yield write(name)
+    yield write(password, nth=1)
+    yield press("Login", "button")
 
 
 def _the_shown_text(_: str, screen: Screen) -> Plan:
     letters = [node for node in screen if node.role == "StaticText" and node.box is not None]
-    yield _write("".join(node.name for node in sorted(letters, key=lambda node: node.box.left if node.box else 0)))
-    yield _SUBMIT
+    yield write("".join(node.name for node in sorted(letters, key=lambda node: node.box.left if node.box else 0)))
+    yield SUBMIT
 
 
 def _a_copy(asked: str, screen: Screen) -> Plan:
-    fields = _places(screen, "textbox")
+    fields = places(screen, "textbox")
     filled = [place for place, field in enumerate(fields) if field.value]
-    wanted = fields[filled[_ordinals(asked)[0] - 1 if _ordinals(asked) else 0]]
+    wanted = fields[filled[ordinals(asked)[0] - 1 if ordinals(asked) else 0]]
     empty = next(place for place in range(len(fields)) if place not in filled)
-    yield _write(wanted.value, nth=empty)
-    yield _SUBMIT
+    yield write(wanted.value, nth=empty)
+    yield SUBMIT
 
 
 def _the_nth_word(asked: str, screen: Screen) -> Plan:
-    words = " ".join(node.name for node in _places(screen, "StaticText")).split()
-    yield _write(words[_ordinals(asked)[0] - 1].strip(".,"))
-    yield _SUBMIT
+    words = " ".join(node.name for node in places(screen, "StaticText")).split()
+    yield write(words[ordinals(asked)[0] - 1].strip(".,"))
+    yield SUBMIT
 
 
 def _from_a_table(_: str, screen: Screen) -> Plan:
-    cells = [node.name for node in _places(screen, "cell")]
-    for label in [node.name.rstrip(":") for node in _places(screen, "StaticText") if node.name.endswith(":")]:
-        yield _write(cells[cells.index(label) + 1], near=f"{label}:")
-    yield _SUBMIT
+    cells = [node.name for node in places(screen, "cell")]
+    for label in [node.name.rstrip(":") for node in places(screen, "StaticText") if node.name.endswith(":")]:
+        yield write(cells[cells.index(label) + 1], near=f"{label}:")
+    yield SUBMIT
 
 
 def _one_value_of_a_table(asked: str, screen: Screen) -> Plan:
     found = re.search(r"value of (.*?) into", asked)
-    cells = [node.name for node in _places(screen, "cell")]
-    yield _write(cells[cells.index(found[1] if found else "") + 1])
-    yield _SUBMIT
+    cells = [node.name for node in places(screen, "cell")]
+    yield write(cells[cells.index(found[1] if found else "") + 1])
+    yield SUBMIT
 
 
 def _the_unknown(_: str, screen: Screen) -> Plan:
@@ -209,16 +167,16 @@ def _the_unknown(_: str, screen: Screen) -> Plan:
     left, sign, right, _equals, total = text.split()
     known = int(right) if left == "x" else int(left)
     answers = {"+": int(total) - known, "-": int(total) + known if left == "x" else known - int(total)}
-    yield _write(str(answers[sign]))
-    yield _SUBMIT
+    yield write(str(answers[sign]))
+    yield SUBMIT
 
 
 def _the_sum(_: str, screen: Screen) -> Plan:
     text = next(node.name for node in screen if node.role == "StaticText" and "=" in node.name)
     left, sign, right, *_rest = text.split()
     one, other = int(left), int(right)
-    yield _write(str(one + other if sign == "+" else one - other if sign == "-" else one * other))
-    yield _SUBMIT
+    yield write(str(one + other if sign == "+" else one - other if sign == "-" else one * other))
+    yield SUBMIT
 
 
 def _three_criteria(asked: str, screen: Screen) -> Plan:
@@ -228,28 +186,28 @@ def _three_criteria(asked: str, screen: Screen) -> Plan:
     for label in names:
         for words, value in values.items():
             if re.search(words, label, re.IGNORECASE):
-                yield _write(value, near=label)
+                yield write(value, near=label)
     plain = [name for name in names if name in ("Submit", "Search", "Go!")]
-    yield _press(plain[-1] if plain else None, None if plain else "button")
+    yield press(plain[-1] if plain else None, None if plain else "button")
 
 
 def _a_spun_number(asked: str, _: Screen) -> Plan:
     number = int(re.findall(r"-?\d+", asked)[0])
-    yield _press(role="spinbutton")
+    yield press(role="spinbutton")
     for _step in range(abs(number)):
         yield ProcedureStep(action="Hotkey", content="ArrowUp" if number > 0 else "ArrowDown")
-    yield _SUBMIT
+    yield SUBMIT
 
 
 def _an_item(asked: str, screen: Screen) -> Plan:
-    beginning, *ending = _quoted(asked)
-    screen = yield _write(beginning)
+    beginning, *ending = quoted(asked)
+    screen = yield write(beginning)
     for _ in range(3):
         items = [node.name for node in screen if node.role in ("menuitem", "option", "StaticText")]
         fitting = [name for name in items if name.startswith(beginning) and name.endswith(ending[0] if ending else "")]
         if fitting:
-            yield _press(fitting[0])
-            yield _SUBMIT
+            yield press(fitting[0])
+            yield SUBMIT
             return
         screen = yield ProcedureStep(action="Wait")
 
@@ -258,10 +216,10 @@ def _a_guess(_: str, __: Screen) -> Plan:
     low, high = 0, 9
     while low <= high:
         guess = (low + high) // 2
-        yield _press(role="spinbutton")
+        yield press(role="spinbutton")
         yield ProcedureStep(action="Hotkey", content="control+a")
         yield ProcedureStep(action="Type", content=str(guess))
-        screen = yield _SUBMIT
+        screen = yield SUBMIT
         told = " ".join(node.name for node in screen)
         if "lower than" in told:
             high = guess - 1
@@ -273,86 +231,86 @@ def _a_guess(_: str, __: Screen) -> Plan:
 
 def _a_form(asked: str, _: Screen) -> Plan:
     kind = "radio" if "radio" in asked else "checkbox"
-    first, second = _ordinals(asked)
-    yield _press(role=kind, nth=first - 1)
-    yield _write(_quoted(asked)[0], nth=second - 1)
-    yield _SUBMIT
+    first, second = ordinals(asked)
+    yield press(role=kind, nth=first - 1)
+    yield write(quoted(asked)[0], nth=second - 1)
+    yield SUBMIT
 
 
 # --- finding -----------------------------------------------------------------------------------------------------
 
 
 def _in_sections(asked: str, screen: Screen) -> Plan:
-    name = _quoted(asked)[0]
-    for section in [node.name for node in _places(screen, "tab")]:
-        screen = yield _press(section, "tab")
-        if _shows(screen, name):
-            yield _press(name, "StaticText")
+    name = quoted(asked)[0]
+    for section in [node.name for node in places(screen, "tab")]:
+        screen = yield press(section, "tab")
+        if shows(screen, name):
+            yield press(name, "StaticText")
             return
 
 
 def _in_tabs(asked: str, screen: Screen) -> Plan:
-    name = _quoted(asked)[0]
-    for tab in [node.name for node in _places(screen, "tab")]:
-        if not _shows(screen, name):
-            screen = yield _press(tab, "link")
-    yield _press(name, "StaticText")
+    name = quoted(asked)[0]
+    for tab in [node.name for node in places(screen, "tab")]:
+        if not shows(screen, name):
+            screen = yield press(tab, "link")
+    yield press(name, "StaticText")
 
 
 def _one_section(_: str, screen: Screen) -> Plan:
-    yield _press(_places(screen, "tab")[0].name, "tab")
-    yield _SUBMIT
+    yield press(places(screen, "tab")[0].name, "tab")
+    yield SUBMIT
 
 
 def _the_nth_result(asked: str, _: Screen) -> Plan:
-    yield _write(_quoted(asked)[0])
-    yield _press("Search", "button")
-    place = _ordinals(asked)[0]
+    yield write(quoted(asked)[0])
+    yield press("Search", "button")
+    place = ordinals(asked)[0]
     results = 3
     for _page in range((place - 1) // results):
-        yield _press(">", "link")
-    yield _press(role="link", nth=(place - 1) % results)
+        yield press(">", "link")
+    yield press(role="link", nth=(place - 1) % results)
 
 
 def _a_contact(asked: str, screen: Screen) -> Plan:
     found = re.match(r"Find (.*) in the contact book and click on their (\w+)", asked)
     name, kind = found.groups() if found else ("", "")
     for _ in range(_MOST_PAGES):
-        if _shows(screen, name):
+        if shows(screen, name):
             break
-        screen = yield _press(">", "link")
+        screen = yield press(">", "link")
     names = [node.name for node in screen]
-    yield _press(names[names.index(f"{kind.capitalize()}:") + 2], "StaticText")
+    yield press(names[names.index(f"{kind.capitalize()}:") + 2], "StaticText")
 
 
 def _a_file(asked: str, screen: Screen) -> Plan:
     """Open folder after folder; what is no folder shows nothing new."""
-    name, tried = _quoted(asked)[0], set[str]()
-    while not _shows(screen, name):
-        others = [node.name for node in _places(screen, "StaticText") if node.name not in tried]
+    name, tried = quoted(asked)[0], set[str]()
+    while not shows(screen, name):
+        others = [node.name for node in places(screen, "StaticText") if node.name not in tried]
         if not others:
             return
         tried.add(others[0])
-        screen = yield _press(others[0], "StaticText")
-    yield _press(name, "StaticText")
+        screen = yield press(others[0], "StaticText")
+    yield press(name, "StaticText")
 
 
 def _a_mail(asked: str, _: Screen) -> Plan:
     sender = re.search(r"(?:by|from) (\w+)", asked)
-    screen = yield _press(sender[1] if sender else None, "StaticText")
+    screen = yield press(sender[1] if sender else None, "StaticText")
     if "star" in asked or "important" in asked:
-        yield _press("", "generic", nth=2)
+        yield press("", "generic", nth=2)
     elif "delete" in asked:
-        yield _press("", "generic", nth=1)
+        yield press("", "generic", nth=1)
     elif "forward" in asked:
         to = re.search(r"to (\w+)\.$", asked)
-        yield _press("Forward", "StaticText")
-        screen = yield _write(to[1] if to else "")
-        yield _press("", "generic", nth=_sending(screen))
+        yield press("Forward", "StaticText")
+        screen = yield write(to[1] if to else "")
+        yield press("", "generic", nth=_sending(screen))
     else:
-        yield _press("Reply", "StaticText")
-        screen = yield _write(_quoted(asked)[0], nth=-1)
-        yield _press("", "generic", nth=_sending(screen))
+        yield press("Reply", "StaticText")
+        screen = yield write(quoted(asked)[0], nth=-1)
+        yield press("", "generic", nth=_sending(screen))
 
 
 def _sending(screen: Screen) -> int:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import re
 import sys
 from collections import Counter
@@ -40,6 +41,7 @@ from pipeline.config import PanelConfig
 from pipeline.envs.browser import Browser, Screen
 from pipeline.envs.web import WebEnvironment
 from pipeline.episode import plan_attempt
+from pipeline.errors import EpisodeError
 from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.reaper import Scratch
 from pipeline.records import Record
@@ -125,7 +127,7 @@ async def play_page(environment: Watched, page: str, seeds: int) -> list[Played]
     found = []
     for number in range(seeds):
         seed = chr(ord("a") + number)  # letters, so that no number in an address is taken for one that is asked for
-        asked = await environment.utterance(page, seed)
+        asked = await _asked(environment, page, seed)
         for name in [name for name, share in SHARE.items() if number < share]:
             for attempt in range(1, ATTEMPTS + 1):
                 played = await _episode(environment, task_of(page, seed, asked), page, name, number)
@@ -134,6 +136,14 @@ async def play_page(environment: Watched, page: str, seeds: int) -> list[Played]
                     break
                 print(f"{page} from {seed} by {name} broke, attempt {attempt} of {ATTEMPTS}: {played}", flush=True)
     return found
+
+
+async def _asked(environment: Watched, page: str, seed: str) -> str:
+    """What a page asks for; tried again where the world breaks."""
+    for _ in range(ATTEMPTS - 1):
+        with contextlib.suppress(EpisodeError):
+            return await environment.utterance(page, seed)
+    return await environment.utterance(page, seed)
 
 
 async def _episode(environment: Watched, task: TaskSpec, page: str, name: str, seed: int) -> Played | str:

@@ -1,10 +1,11 @@
 """Judge `screen`: grades a trajectory from what its screens show, without a model.
 
 Every keypoint of the instruction is looked for in the screens. A value counts as shown when the application displays it
-after something was sent; as gone when it was on screen, something deleted it, and the end no longer has it. `complete`
-needs every keypoint; `partial` and `fail` need a keypoint that is plainly unmet, such as a value that was never
-entered, or entered and never sent. Where screens do not decide, the judge abstains. What the agent thinks or claims is
-no evidence.
+after something was sent; as gone when it was on screen, something deleted it, and the end no longer has it. Where an
+instruction speaks of controls, it counts how they were operated and what they held when it was sent. `complete` needs
+every keypoint; `partial` and `fail` need a keypoint that is plainly unmet, such as a value that was never entered, or
+entered and never sent. Where screens do not decide, and where an instruction asks for more than is understood, the
+judge abstains. What the agent thinks or claims is no evidence.
 """
 
 from __future__ import annotations
