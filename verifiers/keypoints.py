@@ -3,7 +3,7 @@
 Each quoted value, number or day in the instruction becomes one keypoint, in the instruction's order and language; what
 is asked of it follows from the verb of its clause and the words around it. Where the instruction speaks of controls,
 what is to be done with each is a keypoint (controls.py), and words beside it that are not understood stay open. The
-contract is not needed, so that a judge who must not see it can use these. What an instruction only implies is not found.
+contract is not needed, so that a judge who must not see it can use these. What is only implied is not found.
 """
 
 from __future__ import annotations
