@@ -25,6 +25,9 @@ from pipeline.errors import ConfigError, PathproofError, SetupError
 REFUSED_HEADER = "x-egress-refused"
 """Header of the page that is given in place of what must not be reached."""
 
+UNREACHED_HEADER = "x-egress-unreached"
+"""Header of the page that is given in place of what does not answer."""
+
 _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 _CONNECT_SECONDS = 10.0
@@ -318,5 +321,7 @@ def _page(refusal: _Refusal) -> bytes:
     fields = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(data)), "Connection": "close"}
     if refusal.status.startswith("403"):
         fields[REFUSED_HEADER] = "1"
+    if refusal.status.startswith("502"):
+        fields[UNREACHED_HEADER] = "1"
     lines = [f"HTTP/1.1 {refusal.status}", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join(lines).encode() + _HEAD_END + data

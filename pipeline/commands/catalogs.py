@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 
 from catalogs.pools import PoolEntry, desktop_pool, language_of, mobile_pool, pool, web_pool
 from catalogs.store import load_catalog
+from catalogs.survey import read_scores, survey
 from pipeline.commands.shell import examples, group
 from pipeline.errors import ConfigError
 
@@ -17,9 +19,12 @@ CATALOG_EXAMPLES = examples(
     "pathproof catalog show",
     "pathproof catalog show web --category travel_transport --limit 20",
     "pathproof catalog show mobile --language zh",
+    "pathproof catalog show web --category games --limit 50 --score scores.jsonl",
     "pathproof catalog show trac",
 )
+Entry = TypeVar("Entry", bound=PoolEntry)
 RANK_NOTE = "rank: the place in an order like Tranco's, not in the official list; no site or app was opened"
+
 
 catalog = group("What environments exist, and what applications can do.")
 
@@ -32,8 +37,21 @@ def show(
     category: Annotated[str | None, typer.Option(help="Only entries of this category.")] = None,
     language: Annotated[str | None, typer.Option(help="Only mobile apps in this language: en or zh.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many entries.")] = None,
+    score: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Visit the listed web sites and show their scores; FILE keeps them."),
+    ] = None,
+    look: Annotated[bool, typer.Option("--look", help="With --score: look at each page in a browser.")] = False,
 ) -> int:
-    """Browse the pools; without a filter, how many entries each category has."""
+    """Browse the pools; without a filter, how many entries each category has.
+
+    With --score the listed web sites are visited, one page each, if their robots.txt allows it; those in FILE already
+    are not visited again.
+    """
+    if score is not None:
+        if what != "web":
+            raise ConfigError("--score: only the sites of `web` can be visited")
+        return _scored([entry.domain for entry in _filtered(web_pool(), category, language)][:limit], score, look)
     match what:
         case None:
             _summary()
@@ -47,12 +65,31 @@ def show(
     return 0
 
 
+def _scored(domains: list[str], file: Path, look: bool) -> int:
+    surveyed = survey(
+        domains,
+        file,
+        look=look,
+        tell=lambda found: typer.echo(f"{found.domain} {found.outcome}", err=True),
+    )
+    listed = frozenset(domains)
+    found = [score for score in read_scores(file) if score.domain in listed]
+    for score in sorted(found, key=lambda score: (-score.scores.overall if score.scores else 0.0, score.domain)):
+        values = [score.scores.overall, *dict(score.scores).values()] if score.scores else []
+        typer.echo("\t".join((score.domain, score.outcome, *(_cell(value) for value in values))))
+    if surveyed.offline:
+        typer.echo("nothing was checked: no site answers, this machine seems to be offline", err=True)
+        return 1
+    typer.echo(f"{surveyed.checked} checked now, {surveyed.known} before", err=True)
+    return 0
+
+
 def _summary() -> None:
     for name, entries in (("web", web_pool()), ("mobile", mobile_pool()), ("desktop", desktop_pool())):
         typer.echo(f"{name}\t{len(entries)}\t{len({entry.category for entry in entries})} categories")
 
 
-def _filtered(entries: Sequence[PoolEntry], category: str | None, language: str | None) -> list[PoolEntry]:
+def _filtered(entries: Sequence[Entry], category: str | None, language: str | None) -> list[Entry]:
     """The entries asked for; raises ConfigError when a filter names what the pool does not have."""
     for key, value, known in (
         ("--category", category, {entry.category for entry in entries}),

@@ -1,0 +1,169 @@
+"""A polite visitor of web sites: one page each, under its own name, where robots.txt allows it, never in a hurry.
+
+Every request goes through an egress proxy that lets through the site itself and its subdomains, so that no redirect
+leads to a machine inside. Knows nothing of what a page is worth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+from urllib.robotparser import RobotFileParser
+
+import httpx
+
+from catalogs.scoring import Outcome
+from pipeline.allowlist import AllowList
+from pipeline.egress import REFUSED_HEADER, UNREACHED_HEADER, Proxy
+
+AGENT = "pathproof"
+"""The name by which robots.txt may address us."""
+
+_IDENTITY = f"{AGENT}/0.1 (survey of sites: one page each, robots.txt is followed)"
+_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 30.0
+_REQUEST_SECONDS = 20.0
+_MOST_HOPS = 5
+_MOST_BYTES = 3_000_000
+
+
+class Visit(NamedTuple):
+    """An answered request; `text` is cut at three million bytes."""
+
+    url: str
+    status: int
+    location: str | None
+    text: str
+
+
+class Declined(NamedTuple):
+    """Why there is no page, and what is known about it."""
+
+    outcome: Outcome
+    detail: str
+
+
+class Visitor:
+    """Fetches front pages; an asynchronous context manager. `pause_seconds` lie between two requests to one host."""
+
+    def __init__(self, domains: list[str], pause_seconds: float = _PAUSE_SECONDS) -> None:
+        self.allow_list = AllowList(entry for domain in domains for entry in _entries(domain))
+        self._pause = pause_seconds
+        self._proxy = Proxy(self.allow_list)
+        self._client = httpx.AsyncClient()
+        self._robots: dict[str, RobotFileParser | None] = {}
+        self._last: dict[str, float] = {}
+
+    async def __aenter__(self) -> Visitor:
+        """Start the proxy; raises SetupError."""
+        await self._proxy.start()
+        await self._client.aclose()
+        self._client = httpx.AsyncClient(
+            proxy=f"http://127.0.0.1:{self._proxy.port}",
+            headers={"User-Agent": _IDENTITY, "Accept-Language": "en,zh;q=0.8"},
+            timeout=_REQUEST_SECONDS,
+            trust_env=False,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections and the proxy."""
+        await self._client.aclose()
+        await self._proxy.close()
+
+    async def front_page(self, domain: str) -> Visit | Declined:
+        """The page a visitor of the domain sees first; https is tried before http."""
+        found: Visit | Declined = Declined("unreachable", "")
+        for scheme in ("https", "http"):
+            found = await self._walk(domain, f"{scheme}://{domain}/")
+            if not isinstance(found, Declined) or found.outcome != "unreachable":
+                return found
+        return found
+
+    async def _walk(self, domain: str, url: str) -> Visit | Declined:
+        for _ in range(_MOST_HOPS):
+            if not self.allow_list.permits_url(url) or not _within(domain, url):
+                return Declined("moved", f"leads to {urlsplit(url).netloc}")
+            rules = await self._rules(url)
+            if rules is None:
+                return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
+            if not rules.can_fetch(AGENT, url):
+                return Declined("robots", f"{urlsplit(url).netloc} asks not to be read")
+            visit = await self._get(url, float(rules.crawl_delay(AGENT) or 0))
+            if visit is None:
+                return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
+            if visit.location is None:
+                return visit
+            url = visit.location
+        return Declined("unreachable", f"more than {_MOST_HOPS} redirects")
+
+    async def _rules(self, url: str) -> RobotFileParser | None:
+        """What a host's robots.txt says, read once; None when the host does not answer."""
+        origin = urljoin(url, "/")
+        if origin not in self._robots:
+            self._robots[origin] = await self._read_rules(origin)
+        return self._robots[origin]
+
+    async def _read_rules(self, origin: str) -> RobotFileParser | None:
+        url: str | None = urljoin(origin, "/robots.txt")
+        visit: Visit | None = None
+        for _ in range(_MOST_HOPS):
+            # A file that leads elsewhere is no file of this host; RFC 9309 then lets us read.
+            if url is None or not self.allow_list.permits_url(url):
+                break
+            visit = await self._get(url, 0.0)
+            if visit is None:
+                return None
+            url = visit.location
+        rules = RobotFileParser()
+        if visit is not None and visit.status >= 500:
+            rules.parse(["User-agent: *", "Disallow: /"])
+        else:
+            rules.parse(visit.text.splitlines() if visit is not None and visit.status == 200 else [])
+        return rules
+
+    async def _get(self, url: str, delay: float) -> Visit | None:
+        """One request in its turn; None when there is no answer in time."""
+        await self._turn(urlsplit(url).netloc, min(max(self._pause, delay), _LONGEST_PAUSE_SECONDS))
+        try:
+            async with asyncio.timeout(_REQUEST_SECONDS), self._client.stream("GET", url) as answer:
+                if UNREACHED_HEADER in answer.headers or REFUSED_HEADER in answer.headers:
+                    return None
+                text = await _text(answer)
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
+            return None
+        target = answer.headers.get("location") if answer.is_redirect else None
+        return Visit(url, answer.status_code, urljoin(url, target) if target else None, text)
+
+    async def _turn(self, host: str, pause: float) -> None:
+        clock = asyncio.get_running_loop().time
+        begins = max(clock(), self._last.get(host, float("-inf")) + pause)
+        self._last[host] = begins
+        await asyncio.sleep(begins - clock())
+
+
+def _entries(domain: str) -> list[str]:
+    """What is let through for a site; one with a port is a single machine."""
+    return [domain] if ":" in domain else [domain, f"*.{domain}"]
+
+
+def _within(domain: str, url: str) -> bool:
+    netloc = urlsplit(url).netloc.lower()
+    return netloc == domain or netloc.rpartition(":")[0] == domain or netloc.endswith(f".{domain}")
+
+
+async def _text(answer: httpx.Response) -> str:
+    data = bytearray()
+    async for chunk in answer.aiter_bytes():
+        data += chunk
+        if len(data) >= _MOST_BYTES:
+            break
+    encoding = answer.charset_encoding or "utf-8"
+    try:
+        return data[:_MOST_BYTES].decode(encoding, errors="replace")
+    except LookupError:
+        return data[:_MOST_BYTES].decode("utf-8", errors="replace")
