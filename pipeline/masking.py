@@ -16,6 +16,7 @@ from PIL import Image as Pictures
 from PIL import ImageDraw
 
 from pipeline.actions import Model
+from pipeline.errors import RunError
 from pipeline.records import Frame, Tree, tree_of
 from pipeline.structs import Box, Image, Node, Sensitive
 
@@ -49,11 +50,14 @@ def focused_field(tree: Tree, regions: Sequence[Sensitive]) -> bool:
 
 
 def masked_frame(frame: Frame, regions: Sequence[Sensitive]) -> Frame:
-    """The frame with its regions painted over, under its new hash."""
+    """The frame with its regions painted over, under its new hash; raises RunError for one that does not decode."""
     if not regions:
         return frame
-    with Pictures.open(io.BytesIO(frame.image.bytes), formats=["PNG"]) as opened:
-        picture = opened.convert("RGB")
+    try:
+        with Pictures.open(io.BytesIO(frame.image.bytes), formats=["PNG"]) as opened:
+            picture = opened.convert("RGB")
+    except (OSError, SyntaxError) as error:
+        raise RunError(f"picture {frame.sha256} cannot be masked, for it does not decode ({error})") from error
     brush = ImageDraw.Draw(picture)
     whole = Box(left=0, top=0, right=frame.width, bottom=frame.height)
     for region in regions:

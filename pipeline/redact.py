@@ -8,7 +8,7 @@ other looks whose tree says where. The copy keeps every row, every identity and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from pipeline import manifest
@@ -19,13 +19,15 @@ from pipeline.manifest import Assigned, PartRef
 from pipeline.masking import Texts, focused_field, hidden_nodes, masked_frame, secrets_of
 from pipeline.records import Frame, ObservationRow, Step, Trajectory, Tree
 from pipeline.schema import TABLES
-from pipeline.sinks import Committer, PartWriter
-from pipeline.storage import Address, driver_lock
+from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.structs import Box, Sensitive
 
 _FLAGS = frozenset({"contains_secret", "contains_pii"})
 _WHOLE = Sensitive(class_="flagged", box=None)
 _WRITER = "redact"
+_EPOCH = 1
+"""A new place has had no driver before."""
 
 
 class Masked(NamedTuple):
@@ -44,24 +46,62 @@ class _Findings(NamedTuple):
     texts: Texts
 
 
-def redact(folder: Address, out: Path) -> Masked:
-    """Write the masked copy of a dataset; raises ConfigError when `out` is taken or the folder is no dataset."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigError(f"out: {out} is already there; choose another name")
+def redact(folder: Address, out: Address) -> Masked:
+    """Write the masked copy of a dataset; raises ConfigError when `out` is taken or the folder is no dataset.
+
+    The copy becomes a dataset when all of it is there: until then it has no manifest, and what fails leaves nothing.
+    """
+    target = storage_of(out)
+    _refuse_taken(folder, target)
     dataset = Dataset(folder)
     masker = _Masker(dataset, _find(dataset))
-    with driver_lock(out):
-        committer = Committer.claim(out, dataset.run.run_id, dataset.run.config)
-        assigned = [line for line in manifest.survey(folder).lines if isinstance(line, Assigned)]
-        committer.assign([line.model_copy(update={"epoch": committer.epoch}) for line in assigned])
-        writer = PartWriter(out, dataset.run.run_id, committer.epoch, _WRITER)
-        for parts in _groups(dataset):
-            writer.add([masker.masked(row) for part in parts for row in dataset.part_rows(part)])
-            batch = writer.flush()
-            if batch and not committer.publish(batch):
-                raise RunError(f"{out} refused what was written to it")
-        committer.finish()
+    with driver_lock(target):
+        _refuse_taken(folder, target)
+        with ExitStack() as undo:
+            undo.callback(_clear, target)
+            parts = _written(dataset, masker, target)
+            _publish(dataset, parts, target)
+            undo.pop_all()
     return masker.count
+
+
+def _refuse_taken(folder: Address, target: Storage) -> None:
+    if target == storage_of(folder):
+        raise ConfigError(f"out: {target.address} is the dataset itself; choose another name")
+    with store_errors():
+        taken = target.occupied(LOCK_NAMES)
+    if taken:
+        raise ConfigError(f"out: {target.address} is already there; choose another name")
+
+
+def _written(dataset: Dataset, masker: _Masker, target: Storage) -> list[PartRef]:
+    """The masked parts, which nothing lists yet."""
+    writer = PartWriter(target, dataset.run.run_id, _EPOCH, _WRITER)
+    written: list[PartRef] = []
+    for parts in _groups(dataset):
+        writer.add([masker.masked(row) for part in parts for row in dataset.part_rows(part)])
+        batch = writer.flush()
+        written += batch.parts if batch else []
+    return written
+
+
+def _publish(dataset: Dataset, parts: list[PartRef], target: Storage) -> None:
+    """Make the parts a dataset, in one step after the claim."""
+    committer = Committer.claim(target, dataset.run.run_id, dataset.run.config)
+    assigned = [line for line in manifest.survey(dataset.storage).lines if isinstance(line, Assigned)]
+    committer.assign([line.model_copy(update={"epoch": committer.epoch}) for line in assigned])
+    if parts and not committer.publish(Batch(epoch=_EPOCH, worker=_WRITER, number=0, parts=parts, attempts=[])):
+        raise RunError(f"{target.address} refused what was written to it")
+    committer.finish()
+
+
+def _clear(target: Storage) -> None:
+    """Remove what a failed copy has written to a place where nothing else was; as far as the place still answers."""
+    with suppress(OSError):
+        for folder in (manifest.MANIFEST, manifest.EPOCHS, *TABLES, ""):
+            for name in target.sizes(folder):
+                if name not in LOCK_NAMES:
+                    target.delete(f"{folder}/{name}" if folder else name)
 
 
 class _Masker:

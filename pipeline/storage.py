@@ -30,7 +30,6 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # A path object takes `s3://` for a folder called `s3:` and drops one of the slashes.
 _S3 = re.compile(r"s3://?([^/]+)/?(.*)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://")
-_REMOTE = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
 
 class Storage(Protocol):
@@ -115,11 +114,11 @@ def driver_lock(address: Address) -> Iterator[None]:
         yield
 
 
-def local_path(option: str, path: Path) -> Path:
+def local_path(option: str, text: str) -> Path:
     """The path, when it is of this machine; raises ConfigError naming the option for an address elsewhere."""
-    if _REMOTE.match(str(path)):
-        raise ConfigError(f"{option}: {path} is no local path; write it here, and copy it from here")
-    return path
+    if _SCHEME.match(text):
+        raise ConfigError(f"{option}: {text} is no local path; write it here, and copy it from here")
+    return Path(text)
 
 
 @contextmanager

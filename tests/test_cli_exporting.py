@@ -65,3 +65,21 @@ def test_redact_writes_a_sound_folder_and_prints_counts(
     assert run(app, ["redact", str(folder), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={out}\n"
     assert check(out) == []
+
+
+def test_redact_prints_the_address_of_a_copy_in_a_store(
+    folder: Path, bucket: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(app, ["redact", str(folder), "--out", f"{bucket}/public/"]) == 0
+    assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={bucket}/public\n"
+
+
+@pytest.mark.parametrize("out", ["s3://bucket/set", "s3://bucket", "gs://bucket/set", "https://host/set"])
+def test_an_export_is_written_on_this_machine_only(
+    out: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert run(app, ["export", str(folder), "--to", "sft", "--out", out]) == 2
+    assert capsys.readouterr().err == (f"error: out: {out} is no local path; write it here, and copy it from here\n")
+    assert sorted(tmp_path.iterdir()) == before

@@ -10,15 +10,19 @@ from pipeline.actions import Click, Finished, Point, Type
 from pipeline.check import check
 from pipeline.dataset import Dataset
 from pipeline.envs.fake_picture import draw
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.export import ExportOptions, export
 from pipeline.masking import MASK
+from pipeline.parts import write_part
 from pipeline.query import query
 from pipeline.records import Frame, Record
 from pipeline.redact import redact
-from pipeline.structs import Box, Node, Sensitive
+from pipeline.sinks import Committer
+from pipeline.storage import LOCK_NAMES, Storage, storage_of
+from pipeline.structs import Box, Image, Node, Sensitive
 from pipeline.tasks import TaskSpec
-from tests.datasets import begin, judging, put, renamed, verdict
+from tests.datasets import attempt, begin, collected, judging, put, renamed, verdict
+from tests.objectstore import contents
 from tests.records import look, node, read, record, step, task
 from tests.runs import fingerprint
 
@@ -194,7 +198,97 @@ def test_the_source_is_not_touched(tmp_path: Path) -> None:
     assert fingerprint(source) == before
 
 
-def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
+def test_a_copy_onto_itself_is_refused_however_it_is_spelled(tmp_path: Path) -> None:
     source = made_of(tmp_path / "run", signed_in())
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    before = fingerprint(source)
+    for out in (source, link, f"{tmp_path}/../{tmp_path.name}/run/"):
+        with pytest.raises(ConfigError, match="is the dataset itself"):
+            redact(source, out)
+    assert fingerprint(source) == before
+
+
+def in_store(bucket: str, name: str) -> Storage:
+    return collected(storage_of(f"{bucket}/{name}"), [attempt("a")], [judging(), verdict("a-1")])
+
+
+def test_a_stored_copy_onto_itself_is_refused_however_it_is_spelled(bucket: str) -> None:
+    source = in_store(bucket, "one")
+    before = contents(source)
+    for out in (f"{bucket}/one", f"{bucket}/one/", Path(f"{bucket}/one")):
+        with pytest.raises(ConfigError, match="is the dataset itself"):
+            redact(source.address, out)
+    assert contents(source) == before
+
+
+def test_a_second_copy_to_the_same_store_is_refused_and_changes_nothing(bucket: str) -> None:
+    source = in_store(bucket, "one")
+    redact(source, f"{bucket}/red")
+    copy = storage_of(f"{bucket}/red")
+    before = contents(copy)
+    with pytest.raises(ConfigError, match=f"out: {bucket}/red is already there"):
+        redact(source, f"{bucket}/red")
+    assert contents(copy) == before
+    assert check(copy) == []
+    rows = "SELECT * FROM steps ORDER BY ALL"
+    assert query(rows, [copy]).equals(query(rows, [source]))
+
+
+def test_a_place_with_anything_in_it_is_refused(storage: Storage, tmp_path: Path) -> None:
+    source = made_of(tmp_path / "run", signed_in())
+    storage.prepare(["deep"])
+    storage.create("deep/file", b"mine")
     with pytest.raises(ConfigError, match="already there"):
-        redact(source, source)
+        redact(source, storage)
+    assert storage.read("deep/file") == b"mine"
+    assert storage.sizes("") == {}
+
+
+@pytest.mark.parametrize("moment", ["write_part", "claim", "publish", "finish"])
+def test_a_copy_that_fails_leaves_nothing_and_can_be_made_again(
+    moment: str, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RunError("no more")
+
+    source = made_of(tmp_path / "run", signed_in())
+    with monkeypatch.context() as broken:
+        if moment == "write_part":
+            written = iter([write_part] * 5)
+            broken.setattr("pipeline.sinks.write_part", lambda *given: next(written, fail)(*given))
+        else:
+            broken.setattr(Committer, moment, fail)
+        with pytest.raises(RunError, match="no more"):
+            redact(source, storage)
+    assert not storage.occupied(LOCK_NAMES)
+    redact(source, storage)
+    assert check(storage) == []
+
+
+def test_a_copy_is_no_dataset_before_all_of_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed process leaves behind cannot be queried or resumed: it has no manifest and belongs to no run."""
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    source = made_of(tmp_path / "run", signed_in())
+    monkeypatch.setattr("pipeline.redact._publish", die)
+    monkeypatch.setattr("pipeline.redact._clear", lambda _: None)
+    with pytest.raises(Killed):
+        redact(source, tmp_path / "out")
+    assert any((tmp_path / "out" / "steps").iterdir())
+    with pytest.raises(ConfigError, match="not a dataset folder"):
+        Dataset(tmp_path / "out")
+
+
+def test_a_picture_that_cannot_be_masked_is_named(tmp_path: Path) -> None:
+    made = signed_in(where="frame")
+    name = made.observations[1].frame_sha256 or ""
+    broken = made.frames[name].model_copy(update={"image": Image(bytes=b"no picture", path=None)})
+    source = made_of(tmp_path / "run", made.model_copy(update={"frames": made.frames | {name: broken}}))
+    with pytest.raises(RunError, match=f"picture {name} cannot be masked"):
+        redact(source, tmp_path / "out")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from pipeline.export import ExportOptions
 from pipeline.export import export as export_rows
 from pipeline.exports.trainers import renderer_for
 from pipeline.redact import redact as redact_folder
+from pipeline.storage import local_path, storage_of
 
 EXPORT_EXAMPLES = examples(
     "pathproof export runs/second --to sft --out sets/sft",
@@ -23,13 +23,16 @@ EXPORT_EXAMPLES = examples(
     "pathproof export runs/second --to prm --for trl --explore exclude --out sets/prm",
 )
 
-REDACT_EXAMPLES = examples("pathproof redact runs/second --out runs/second-public")
+REDACT_EXAMPLES = examples(
+    "pathproof redact runs/second --out runs/second-public",
+    "pathproof redact s3://bucket/runs/second --out s3://bucket/public/second",
+)
 
 
 def export(
     folder: Folder,
     shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto or mopd.")],
-    out: Annotated[Path, typer.Option(metavar="PATH", help="The folder to write; must not be there yet.")],
+    out: Annotated[str, typer.Option(metavar="PATH", help="The local folder to write; must not be there yet.")],
     trainer: Annotated[
         str, typer.Option("--for", metavar="TRAINER", help="hf, verl, trl, llama-factory or ms-swift.")
     ] = "hf",
@@ -60,7 +63,7 @@ def export(
         options = ExportOptions.model_validate(wanted)
     except ValidationError as error:
         raise ConfigError(f"export: {first_problem(error)}") from error
-    outcome = export_rows(folder, out, options)
+    outcome = export_rows(folder, local_path("out", out), options)
     account = outcome.account
     for title, found in (
         ("rows", account.rows),
@@ -75,11 +78,13 @@ def export(
 
 def redact(
     folder: Folder,
-    out: Annotated[Path, typer.Option(metavar="DIR2", help="The folder to write; must not be there yet.")],
+    out: Annotated[
+        str, typer.Option(metavar="DIR2", help="The folder or s3:// address to write; nothing may be there yet.")
+    ],
 ) -> int:
     """Copy a dataset with flagged secrets and personal data masked in pictures and text; a sound dataset again."""
     masked = redact_folder(folder, out)
-    typer.echo(f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} out={out}")
+    typer.echo(f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} out={storage_of(out).address}")
     return 0
 
 
