@@ -479,3 +479,20 @@ def test_what_lies_on_top_may_be_what_the_thought_means() -> None:
 
     assert judged(meant, menu).grade == "correct"
     assert graded(not_meant, menu) == ("invalid", "covered")
+
+
+@pytest.mark.parametrize(
+    ("thought", "grade"),
+    [
+        ("Click the textbox to go on.", "wrong"),
+        ("点击输入框，以便完成任务。", "wrong"),
+        ("Click the button beside the textbox.", "correct"),
+        ("Go on.", "correct"),
+    ],
+)
+def test_a_thought_of_a_field_is_not_of_a_button(thought: str, grade: str) -> None:
+    assert judged(click(small(), "Save", thought), small(), instruction=SAVE).grade == grade
+
+
+def test_a_thought_of_a_field_is_of_any_field() -> None:
+    assert judged(click(small(), "Name", "Click the textbox."), small(), instruction=SAVE).grade == "correct"

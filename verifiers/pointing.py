@@ -12,7 +12,7 @@ from verifiers.evidence import CONTROLS, is_field
 from verifiers.keypoints import keypoints_of, quoted_in
 from verifiers.moment import Assessment, Moment
 from verifiers.normalise import folded, stands_in, text_of
-from verifiers.wordlists import DESTRUCTIVE, LEAVING, SEEKING, VERBS
+from verifiers.wordlists import DESTRUCTIVE, FIELD_WORDS, LEAVING, PRESSED_WORDS, SEEKING, VERBS
 
 _INERT = frozenset(
     {
@@ -36,6 +36,7 @@ _INERT = frozenset(
     }
 )
 """Roles that do nothing when clicked, unless a control lies around them."""
+_PRESSED = frozenset(["button", "link", "checkbox", "radio", "switch", "tab"])
 
 
 def assess_point(moment: Moment) -> Assessment:
@@ -44,6 +45,7 @@ def assess_point(moment: Moment) -> Assessment:
     return (
         _nothing(moment, hit)
         or names_another(moment)
+        or _misses_field(moment, hit)
         or _unreachable(moment, hit)
         or _inert(moment, hit)
         or _unasked(moment)
@@ -65,6 +67,16 @@ def names_another(moment: Moment) -> Assessment | None:
     if said and names and moment.nodes and not any(_alike(text_of(name), text) for name in names for text in said):
         return Assessment("wrong", "other_target", f"the thought names “{said[0]}”, the point is on {here}")
     return None
+
+
+def _misses_field(moment: Moment, hit: Node | None) -> Assessment | None:
+    """Wrong when the thought speaks of a field, without a name, and the point is on something that is pressed."""
+    thought = folded(moment.thought)
+    if not FIELD_WORDS.within(thought) or PRESSED_WORDS.within(thought) or quoted_in(moment.thought):
+        return None
+    if hit is None or is_field(hit) or hit.role not in _PRESSED:
+        return None
+    return Assessment("wrong", "other_target", f"the thought speaks of a field, the point is on a {hit.role}")
 
 
 def seeks(thought: str) -> bool:

@@ -69,6 +69,8 @@ SENDS = Words(_flat(_LISTS["sends"]))
 SEARCHES = Words(_flat(_LISTS["searches"]))
 LEAVING = Words(_flat(_LISTS["leaving"]))
 SEEKING = Words(_flat(_LISTS["seeking"]))
+FIELD_WORDS = Words(_flat(_LISTS["field_words"]))
+PRESSED_WORDS = Words(_flat(_LISTS["pressed_words"]))
 COMPUTED = Words(_flat(_LISTS["computed"]))
 FUNCTIONS: tuple[Words, ...] = tuple(Words(words) for words in _LISTS["functions"])
 """Functions an application may lack, each by all its names."""
