@@ -19,6 +19,9 @@ from taskspecs.wording import literals, plain, read_wording, skeleton, tokens, w
 NEAR = 0.8
 """Share of common triples from which two wordings count as one."""
 
+ALWAYS = 2
+"""Tasks that a template may give in a set of any size: of a few dozen tasks no share can be kept."""
+
 _SHOWN = 120
 _SHORTEST = 12
 """Characters of plain text below which only the very same text is a match."""
@@ -99,11 +102,11 @@ def template_of(case: Case) -> str:
 
 
 def cap_of(counts: Counter[str], share: float) -> int:
-    """The most tasks a template may give so that none exceeds its share of what then remains; at least one."""
-    for cap in range(max(counts.values(), default=1), 1, -1):
+    """The most tasks a template may give so that none exceeds its share of what then remains; never below a few."""
+    for cap in range(max(counts.values(), default=0), ALWAYS, -1):
         if cap <= share * sum(min(count, cap) for count in counts.values()):
             return cap
-    return 1
+    return ALWAYS
 
 
 def _place(task: TaskSpec) -> str:

@@ -116,6 +116,5 @@ def _told(entries: Sequence[PoolEntry], limit: int | None) -> None:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return "-" if value is None or value == "" else str(value)
+    text = ",".join(value) if isinstance(value, tuple) else str(value)
+    return "-" if value is None or not text else text
