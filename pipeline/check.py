@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from duckdb import DuckDBPyConnection
+
 from pipeline import manifest
 from pipeline.actions import Model
 from pipeline.errors import PathproofError
-from pipeline.manifest import ObjectName, PartRef, Survey
-from pipeline.query import connect
+from pipeline.manifest import ObjectName, PartRef, RunFile, Survey
+from pipeline.query import VIEWS_FILE, connect
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, examined
 from pipeline.storage import Address, Storage, store_errors
@@ -29,6 +31,8 @@ Kind = (
         "sealed_manifest",
         "table_without_part",
         "dangling_id",
+        "duplicate_id",
+        "missing_views",
     ]
 )
 
@@ -80,6 +84,30 @@ REFERENCES = (
 )
 """Every reference between tables, sorted."""
 
+_TARGET = ("pass_id", "target", "attempt_id", "step_index", "candidate_index")
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "attempts": ("attempt_id",),
+    "candidates": ("attempt_id", "step_index", "candidate_index"),
+    "capabilities": ("capability_id", "language", "round"),
+    "checks": ("pass_id", "attempt_id", "segment", "name"),
+    "keypoints": ("pass_id", "attempt_id", "judge", "check_name", "keypoint_index"),
+    "model_calls": ("call_id",),
+    "observations": ("attempt_id", "observation_index"),
+    "passes": ("pass_id",),
+    "probe_reads": ("attempt_id", "observation_index", "app_id", "probe"),
+    "prompts": ("prompt_sha256",),
+    "rejections": ("candidate_id",),
+    "runs": ("run_id",),
+    "steps": ("attempt_id", "step_index"),
+    "tasks": ("task_id",),
+    "trajectories": ("trajectory_id",),
+    "validations": ("task_id", "validated_at"),
+    "verdicts": _TARGET,
+    "votes": (*_TARGET, "judge"),
+}
+"""What each row of a table has to itself. Frames and trees may repeat; events and transitions have nothing."""
+
 
 def check(address: Address) -> list[Finding]:
     """Everything found in the dataset, errors first; raises ConfigError when it is none."""
@@ -97,11 +125,14 @@ def _findings(storage: Storage) -> list[Finding]:
     findings = [
         *_manifest_findings(storage, found),
         *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),
+        *_folder_findings(storage),
+        *_view_findings(storage, found),
         *_file_findings(storage, set(parts), {line.path for line in listed}, _open_epoch(storage, found)),
     ]
     if _manifest_is_whole(found):
         findings += _tables_without_part(found, parts.values())
-        findings += _dangling(storage, [part for path, part in parts.items() if not flaws[path]], _tables_of(flaws))
+        with connect({storage: [part for path, part in parts.items() if not flaws[path]]}) as tables:
+            findings += [*_dangling(tables, _tables_of(flaws)), *_duplicates(tables)]
     return findings
 
 
@@ -113,11 +144,16 @@ def _open_epoch(storage: Storage, found: Survey) -> int:
     newest = max((epoch.epoch for epoch in found.epochs), default=0)
     if not _manifest_is_whole(found):
         return newest + 1
+    run = _run(storage)
+    return newest if run and run.state == "finished" and run.epoch == newest else newest + 1
+
+
+def _run(storage: Storage) -> RunFile | None:
+    """`run.json`, when it can be read; when not, that is found elsewhere."""
     try:
-        run = manifest.read_run(storage)
+        return manifest.read_run(storage)
     except PathproofError:
-        return newest + 1
-    return newest if run.state == "finished" and run.epoch == newest else newest + 1
+        return None
 
 
 def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
@@ -173,6 +209,22 @@ def _file_findings(storage: Storage, current: set[str], listed: set[str], open_e
                 yield _error("unlisted_part", relative, f"epoch {name.epoch} is finished and never published it")
 
 
+def _folder_findings(storage: Storage) -> Iterator[Finding]:
+    """Folders of parts that are no table's, which nothing reads."""
+    for folder in storage.folders():
+        if folder not in TABLES and any(manifest.part_name(name) for name in storage.sizes(folder)):
+            yield _error("unknown_table", folder, "holds parts, and is no table of this version")
+
+
+def _view_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
+    """`views.sql` follows each publish, so that only a run which is not finished may lack it."""
+    run = _run(storage)
+    if found.counted and run and run.state == "finished" and storage.size(VIEWS_FILE) is None:
+        yield _error(
+            "missing_views", VIEWS_FILE, "not there; `pathproof query` does without, a bare duckdb shell cannot"
+        )
+
+
 def _tables_without_part(found: Survey, parts: Iterable[PartRef]) -> Iterator[Finding]:
     if found.counted:
         for table in sorted(set(TABLES) - {part.table for part in parts}):
@@ -183,24 +235,30 @@ def _tables_of(flaws: Mapping[str, Sequence[Flaw]]) -> set[str]:
     return {path.partition("/")[0] for path, found in flaws.items() if found}
 
 
-def _dangling(storage: Storage, sound: Sequence[PartRef], flawed_tables: set[str]) -> Iterator[Finding]:
+def _dangling(tables: DuckDBPyConnection, flawed: set[str]) -> Iterator[Finding]:
     """Values that name no row; tables with a flawed part are not judged, for rows of theirs are missing anyway."""
-    with connect({storage: sound}) as connection:
-        for reference in REFERENCES:
-            if flawed_tables & {reference.table, reference.home}:
-                continue
-            values = f"SELECT DISTINCT {reference.column} AS id FROM {reference.table} WHERE {reference.where}"
-            rows = connection.sql(
-                f"SELECT id FROM ({values}) WHERE id IS NOT NULL "
-                f"AND id NOT IN (SELECT {reference.key} FROM {reference.home}) ORDER BY id"
-            ).fetchall()
-            if rows:
-                examples = ", ".join(row[0] for row in rows[:3])
-                yield _error(
-                    "dangling_id",
-                    reference.table,
-                    f"{reference.column}: {len(rows)} name no row of {reference.home}: {examples}",
-                )
+    for reference in REFERENCES:
+        if flawed & {reference.table, reference.home}:
+            continue
+        values = f"SELECT DISTINCT {reference.column} AS id FROM {reference.table} WHERE {reference.where}"
+        rows = tables.sql(
+            f"SELECT id FROM ({values}) WHERE id IS NOT NULL "
+            f"AND id NOT IN (SELECT {reference.key} FROM {reference.home}) ORDER BY id"
+        ).fetchall()
+        if rows:
+            examples = ", ".join(row[0] for row in rows[:3])
+            detail = f"{reference.column}: {len(rows)} name no row of {reference.home}: {examples}"
+            yield _error("dangling_id", reference.table, detail)
+
+
+def _duplicates(tables: DuckDBPyConnection) -> Iterator[Finding]:
+    """Keys that several rows of a table share."""
+    for table, key in KEYS.items():
+        columns = ", ".join(key)
+        rows = tables.sql(f"SELECT {columns} FROM {table} GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL").fetchall()
+        if rows:
+            examples = ", ".join("/".join(str(cell) for cell in row if cell is not None) for row in rows[:3])
+            yield _error("duplicate_id", table, f"{columns}: {len(rows)} stand in more than one row: {examples}")
 
 
 def _error(kind: Kind, path: str, detail: str) -> Finding:

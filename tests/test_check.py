@@ -12,14 +12,14 @@ import pytest
 
 from pipeline import manifest
 from pipeline.actions import Model
-from pipeline.check import REFERENCES, check
+from pipeline.check import KEYS, REFERENCES, check
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
 from pipeline.query import sound_parts
 from pipeline.schema import SCHEMA_VERSION, TABLES
 from pipeline.sinks import Committer
-from tests.datasets import RUN, attempt, begin, collected, judging, put, verdict
+from tests.datasets import RUN, TASK, attempt, begin, collected, judging, put, verdict
 
 
 def findings(folder: Path) -> list[tuple[str, str, str]]:
@@ -272,6 +272,70 @@ def relisted_without(folder: Path, paths: set[str]) -> None:
     for name in manifest.object_names(folder):
         lines = [line for line in manifest.read_object(folder, name) if getattr(line, "path", "") not in paths]
         (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+
+
+def test_missing_views_of_a_finished_run(folder: Path) -> None:
+    (folder / "views.sql").unlink()
+
+    assert findings(folder) == [("error", "missing_views", "views.sql")]
+
+
+def test_run_that_was_killed_before_its_views_is_no_error(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "views.sql").unlink()
+
+    assert findings(tmp_path) == []
+
+
+def test_parts_in_a_folder_that_is_no_table(folder: Path) -> None:
+    for name in ("opinions/part-1-w0-0.parquet", "export/README.md"):
+        (folder / name).parent.mkdir()
+        (folder / name).write_bytes(b"PAR1")
+
+    assert findings(folder) == [("error", "unknown_table", "opinions")]
+
+
+# --- rows that stand twice -------------------------------------------------------------------------------------------
+
+
+def test_every_table_with_identities_has_a_key_of_its_columns() -> None:
+    assert set(TABLES) - set(KEYS) == {"events", "frames", "transitions", "trees"}
+    for table, key in KEYS.items():
+        assert set(key) <= {"run_id", *TABLES[table].model_fields}
+
+
+TWICE = attempt("t1")
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "says"),
+    [
+        ("attempts", [TWICE.attempt], "attempt_id: 1 stand in more than one row: t1-1"),
+        ("trajectories", [TWICE.trajectory], "trajectory_id: 1 stand in more than one row: t1"),
+        ("steps", TWICE.steps, "attempt_id, step_index: 3 stand in more than one row: t1-1/0, t1-1/1, t1-1/2"),
+        ("observations", TWICE.observations[:1], "attempt_id, observation_index: 1 stand"),
+        ("candidates", TWICE.candidates, "attempt_id, step_index, candidate_index: 1 stand"),
+        ("probe_reads", TWICE.probe_reads[:1], "attempt_id, observation_index, app_id, probe: 1 stand"),
+        ("model_calls", TWICE.model_calls, "call_id: 1 stand"),
+        ("tasks", [TASK], "task_id: 1 stand"),
+        ("passes", [judging()], "pass_id: 1 stand"),
+        ("verdicts", [verdict("t1-1", "fail")], "1 stand in more than one row: pass-1/trace/t1-1"),
+        ("verdicts", [verdict("t1-1", step_index=0)], "1 stand in more than one row: pass-1/step/t1-1/0"),
+    ],
+)
+def test_rows_that_stand_twice(table: str, rows: list[Model], says: str, tmp_path: Path) -> None:
+    once = [judging(), verdict("t1-1"), verdict("t1-1", step_index=0)]
+    folder = collected(tmp_path, [attempt("t1")], [*once, *rows])
+
+    (finding,) = check(folder)
+    assert (finding.severity, finding.kind, finding.path) == ("error", "duplicate_id", table)
+    assert says in finding.detail
+
+
+def test_the_same_number_in_another_attempt_or_pass_is_no_duplicate(tmp_path: Path) -> None:
+    rows = [judging(), judging("pass-2"), verdict("t1-1"), verdict("t1-1", pass_id="pass-2")]
+
+    assert check(collected(tmp_path, [attempt("t1"), attempt("t2")], rows)) == []
 
 
 def test_claim_that_published_nothing_is_no_error(tmp_path: Path) -> None:
