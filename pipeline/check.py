@@ -220,9 +220,7 @@ def _view_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     """`views.sql` follows each publish, so that only a run which is not finished may lack it."""
     run = _run(storage)
     if found.counted and run and run.state == "finished" and storage.size(VIEWS_FILE) is None:
-        yield _error(
-            "missing_views", VIEWS_FILE, "not there; `pathproof query` does without, a bare duckdb shell cannot"
-        )
+        yield _error("missing_views", VIEWS_FILE, "not there; whatever is published next writes it anew")
 
 
 def _tables_without_part(found: Survey, parts: Iterable[PartRef]) -> Iterator[Finding]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import ConfigError
 from pipeline.exports.rows import Shape
 from pipeline.exports.shapes import build_rows
 from pipeline.exports.trainers import RENDERERS, renderer_for
+from pipeline.schema import schema_of_model, to_rows
+from pipeline.words import StepGrade
 from tests.gradings import graded
 
 CLICK = '{"type":"Click","point":{"x":10,"y":20}}'
 
 
-def rendered(shape: Shape, trainer: str) -> dict[str, Any]:
-    """The first row of a sound trajectory as the trainer reads it."""
-    row = build_rows(shape, graded(steps=("correct", "explore", "correct")), "positive").rows[0]
+def rendered(shape: Shape, trainer: str, grade: StepGrade | None = "correct") -> dict[str, Any]:
+    """The first row of a sound trajectory, its first step of this grade, as the trainer reads it."""
+    row = build_rows(shape, graded(steps=(grade, "explore", "correct")), "positive").rows[0]
     return renderer_for(shape, trainer).render(row, "train", 7).model_dump()
 
 
@@ -40,6 +44,23 @@ def test_verl_rl_step() -> None:
     extra = row["extra_info"]
     assert (extra["split"], extra["index"], extra["answer"]) == ("train", 7, CLICK)
     assert extra["question"] == "Create the ticket “Lamp”." and extra["need_tools_kwargs"] is False
+
+
+def test_verl_finds_the_keys_of_tools_and_interactions_in_what_parquet_gives_back(tmp_path: Path) -> None:
+    row = build_rows("rl-step", graded(), "positive").rows[0]
+    renderer = renderer_for("rl-step", "verl")
+    schema = schema_of_model(renderer.model)
+    pq.write_table(to_rows([renderer.render(row, "train", 0)], schema), tmp_path / "rows.parquet")
+    (extra,) = pq.read_table(tmp_path / "rows.parquet").column("extra_info").to_pylist()
+    assert extra["tools_kwargs"].get("any_tool", {}) == {}
+    assert not extra["interaction_kwargs"]["name"]
+
+
+@pytest.mark.parametrize("grade", ["wrong", "invalid", "explore", None])
+def test_what_was_done_is_the_answer_only_where_it_was_right(grade: StepGrade | None) -> None:
+    verl, swift = rendered("rl-step", "verl", grade), rendered("rl-step", "ms-swift", grade)
+    assert verl["extra_info"]["answer"] is None and swift["solution"] is None
+    assert verl["reward_model"]["ground_truth"]["action"] == swift["action"] == CLICK
 
 
 def test_trl_sft() -> None:
@@ -102,7 +123,7 @@ def test_ms_swift_rl_step_has_no_answer_in_its_messages() -> None:
     row = rendered("rl-step", "ms-swift")
     assert list(row)[:3] == ["messages", "images", "solution"]
     assert [message["role"] for message in row["messages"]] == ["system", "user"]
-    assert row["solution"] == CLICK
+    assert row["solution"] == row["action"] == CLICK
 
 
 @pytest.mark.parametrize("shape", ["kto", "mopd", "prm", "rl-step", "sft"])

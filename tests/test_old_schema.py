@@ -17,7 +17,7 @@ from pipeline.compact import compact
 from pipeline.dataset import Dataset
 from pipeline.errors import RunError
 from pipeline.manifest import PartRef
-from pipeline.query import VIEWS, query
+from pipeline.query import VIEWS, query, views_sql
 from pipeline.records import Step, Trajectory
 from pipeline.schema import SCHEMA_VERSION, TABLES, describe, schema_of
 from pipeline.tasks import TaskSpec
@@ -33,8 +33,12 @@ LACKING = ("substep", "flags", "error_detail")
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    """A copy of the stored dataset, which nothing may change."""
-    return Path(shutil.copytree(STORED, tmp_path / "data"))
+    """A copy of the stored dataset, which nothing may change; its views name the folder, so they are written here."""
+    folder = Path(shutil.copytree(STORED, tmp_path / "data"))
+    parts = manifest.current_parts(manifest.survey(folder).lines)
+    text = views_sql({str(folder / path): part for path, part in parts.items()})
+    (folder / "views.sql").write_text(text, encoding="utf-8")
+    return folder
 
 
 def test_stored_dataset_is_sound(stored: Path) -> None:

@@ -39,7 +39,7 @@ class PlainMessage(Model):
 
 
 class GroundTruth(Model):
-    """verl: what a reward function is given; the components stay apart."""
+    """verl: what a reward function is given: what was done, right or not, and the components, which stay apart."""
 
     contract_id: str
     action: str
@@ -57,14 +57,28 @@ class RewardModel(Model):
     ground_truth: GroundTruth
 
 
+class NoTool(Model):
+    """verl: arguments of tools by the tool's name, of which there are none; a struct without fields is no column."""
+
+    none: str | None = None
+
+
+class NoInteraction(Model):
+    """verl: the interaction that answers the model, which has no name, for there is none."""
+
+    name: str | None = None
+
+
 class ExtraInfo(Model):
-    """verl: what else a row says of itself."""
+    """verl: what else a row says of itself; `answer` is the right one, and null where none is known."""
 
     split: str
     index: int
-    answer: str
+    answer: str | None
     question: str
     need_tools_kwargs: bool = False
+    tools_kwargs: NoTool = NoTool()
+    interaction_kwargs: NoInteraction = NoInteraction()
     row_id: str
 
 
@@ -87,7 +101,10 @@ class TrlChat(Model):
 
 
 class TrlStep(Model):
-    """TRL, `rl-step` for GRPO: columns besides prompt and images are given to the reward functions."""
+    """TRL, `rl-step` for GRPO: columns besides prompt and images are given to the reward functions.
+
+    `action` is what was done, right or not.
+    """
 
     prompt: list[Message]
     images: list[Image]
@@ -144,10 +161,14 @@ class SwiftLabel(SwiftChat):
 
 
 class SwiftStep(SwiftChat):
-    """ms-swift, `rl-step` for GRPO: further columns are given to the reward plug-in."""
+    """ms-swift, `rl-step` for GRPO: further columns are given to the reward plug-in.
 
-    solution: str
+    `solution` is the right action, null where none is known; `action` is what was done, right or not.
+    """
+
+    solution: str | None
     row_id: str
+    action: str
     step_grade: StepGrade | None
     step_share: float | None
     trace_grade: TraceGrade | None
@@ -191,7 +212,7 @@ def _verl_step(row: StepRow, split: str, index: int) -> VerlRow:
         ability=row.domain,
         reward_model=RewardModel(ground_truth=GroundTruth(contract_id=row.task_id, **_components(row))),
         extra_info=ExtraInfo(
-            split=split, index=index, answer=render(row.action), question=row.instruction, row_id=row.row_id
+            split=split, index=index, answer=_right_action(row), question=row.instruction, row_id=row.row_id
         ),
     )
 
@@ -235,10 +256,12 @@ def _swift_label(row: LabelRow, _split: str, _index: int) -> SwiftLabel:
 
 
 def _swift_step(row: StepRow, _split: str, _index: int) -> SwiftStep:
-    components = _components(row)
-    solution = components.pop("action")
     return SwiftStep(
-        messages=_plain(row.messages), images=_files(row), solution=solution, row_id=row.row_id, **components
+        messages=_plain(row.messages),
+        images=_files(row),
+        solution=_right_action(row),
+        row_id=row.row_id,
+        **_components(row),
     )
 
 
@@ -274,6 +297,11 @@ def _plain(messages: Sequence[Message]) -> list[PlainMessage]:
 
 def _answered(row: LabelRow) -> list[PlainMessage]:
     return [*_plain(row.messages), PlainMessage(role="assistant", content=row.reply)]
+
+
+def _right_action(row: StepRow) -> str | None:
+    """What a reward for accuracy may compare with: the executed action where it was right, else nothing is known."""
+    return render(row.action) if row.step_grade == "correct" else None
 
 
 def _components(row: StepRow) -> dict[str, Any]:
