@@ -496,3 +496,21 @@ def test_a_thought_of_a_field_is_not_of_a_button(thought: str, grade: str) -> No
 
 def test_a_thought_of_a_field_is_of_any_field() -> None:
     assert judged(click(small(), "Name", "Click the textbox."), small(), instruction=SAVE).grade == "correct"
+
+
+COPY = "Enter the value of Owner into the text field and press Save."
+
+
+@pytest.mark.parametrize(("typed", "grade"), [("Hinduism", "correct"), ("Hinduis", "wrong"), ("see above", "correct")])
+def test_what_is_to_be_copied_may_be_read_and_misread(typed: str, grade: str) -> None:
+    cells = [node("cell", "Owner", box=(0, 0, 50, 20)), node("cell", "Hinduism", box=(60, 0, 120, 20))]
+    table = Look([*cells, node("textbox", "Text", box=(0, 40, 90, 60), states=["focused"])])
+
+    assert judged(step(Type(content=typed)), table, instruction=COPY).grade == grade
+
+
+@pytest.mark.parametrize(("typed", "grade"), [("Gordon", "correct"), ("Gordo", "wrong"), ("movie", "correct")])
+def test_a_word_of_the_instruction_may_be_cut_short(typed: str, grade: str) -> None:
+    page = look(node("textbox", "Director", states=["focused"]))
+
+    assert judged(step(Type(content=typed)), page, instruction="Get movies directed by Gordon.").grade == grade

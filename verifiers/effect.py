@@ -34,9 +34,10 @@ from pipeline.words import JudgeKind, Target
 from verifiers.ballot import PROGRAM
 from verifiers.ending import assess_end
 from verifiers.evidence import CHOOSERS, chooser_in_use, is_field, options_of
-from verifiers.keypoints import keypoints_of, quoted_in
+from verifiers.keypoints import DEEDS, keypoints_of, quoted_in
 from verifiers.moment import Assessment, Moment, moment_of, unchanged_since
 from verifiers.normalise import folded, number_of, stands_in
+from verifiers.operated import source_of
 from verifiers.operations import move_of
 from verifiers.pointing import assess_point, names_another, seeks
 from verifiers.wordlists import CHANGING, SEARCHES
@@ -196,18 +197,26 @@ def _typing(moment: Moment, content: str) -> Assessment:
     text, asked = folded(content), folded(moment.view.instruction)
     if stands_in(text, asked) and not _cut_short(text, moment.view):
         return Assessment("correct", "serves", "types what the instruction gives")
-    values = [folded(sought.value) for sought in keypoints_of(moment.view) if sought.value]
     strange = _strange(text, asked)
     if strange is not None:
         return Assessment("wrong", "other_value", f"types “{strange}”, which the instruction does not say")
+    values = _to_type(moment)
     if any(stands_in(value, text) for value in values):
         return Assessment("correct", "serves", "types a text that holds what the instruction gives")
     if field is not None and field.searches:
         return Assessment("explore", "looks", "searches")
-    missed = next((value for value in values if _near_miss(text, value)), None)
+    missed = next((value for value in values if _near_miss(text, value)), None) or _cut_word(text, asked)
     if missed is not None:
         return Assessment("wrong", "other_value", f"types “{content}” where the instruction says “{missed}”")
     return Assessment("correct", "serves", "types a text that the instruction leaves open")
+
+
+def _to_type(moment: Moment) -> list[str]:
+    """What may have to be typed: values of the contents, what fields are to hold, and what is to be copied."""
+    wanted = keypoints_of(moment.view)
+    given = [sought.value for sought in wanted if sought.wanted not in DEEDS or sought.wanted in ("filled", "picked")]
+    copied = [source_of(sought, moment.nodes, moment.past) for sought in wanted if sought.wanted == "copied"]
+    return [folded(value) for value in [*given, *copied] if value]
 
 
 def _strange(text: str, asked: str) -> str | None:
@@ -231,6 +240,12 @@ def _cut_short(text: str, view: JudgeView) -> bool:
     for value in values:
         rest = rest.replace(value, "\x00")
     return text not in values and text not in rest and any(text in value for value in values)
+
+
+def _cut_word(text: str, asked: str) -> str | None:
+    """The word of the instruction that a text is, but for a last letter that is more than a plural's."""
+    words = re.findall(r"[^\W\d_]{4,}", asked)
+    return next((word for word in words if word[:-1] == text and not word.endswith("s")), None)
 
 
 def _near_miss(text: str, value: str) -> bool:

@@ -171,13 +171,18 @@ def _filled(deed: Sought, deeds: Sequence[Sought], nodes: Sequence[Node], look: 
 
 def _copied(deed: Sought, nodes: Sequence[Node], look: int, record: Record) -> Told:
     """Whether a field that the agent filled holds what is beside a label, or what another field had at first."""
-    wanted = _beside(deed.value, nodes) if deed.value else _held_at_first(deed.nth, record)
+    wanted = source_of(deed, nodes, record)
     filled = [node.value for node in nodes if is_field(node) and _by_agent(node.value, record)]
     if wanted is None:
         return Told("unclear", "what is to be filled in was not found", look)
     if wanted in filled:
         return Told("met", f"a field holds “{wanted[:80]}” in look {look}", look)
     return Told("unmet", f"no field holds “{wanted[:80]}” in look {look}", look)
+
+
+def source_of(deed: Sought, nodes: Sequence[Node], record: Record) -> str | None:
+    """What a demand to copy wants: the text beside a label on a screen, or what another field held at first."""
+    return _beside(deed.value, nodes) if deed.value else _held_at_first(deed.nth, record)
 
 
 def _beside(label: str, nodes: Sequence[Node]) -> str | None:
