@@ -108,11 +108,15 @@ async def play(url: str, pages: Sequence[str], seeds: int, at_once: int = 2) -> 
     """Every page by every policy, several pages at once."""
     waiting = list(reversed(pages))
     found: list[Played] = []
+    starting = asyncio.Lock()  # a browser knows its driver by what is new among the processes
 
     async def one_browser() -> None:
         with Scratch("bench") as scratch:
-            environment = Watched(WebEnvironment(Browser(scratch), lambda _: Pages(url), screen=SCREEN))
+            browser = Browser(scratch, episodes=len(pages) * seeds * (len(SHARE) + 1) * ATTEMPTS)
+            environment = Watched(WebEnvironment(browser, lambda _: Pages(url), screen=SCREEN))
             try:
+                async with starting:
+                    await _asked(environment, pages[0], "a")
                 while waiting:
                     found.extend(await play_page(environment, waiting.pop(), seeds))
             finally:
