@@ -255,7 +255,7 @@ async def test_the_rest_of_a_failed_reply_is_told_and_kept() -> None:
     record = await talk.run(dialect="ui-venus-2-puzzle", max_steps=3)
 
     assert [step.status for step in record.steps] == ["ok", "failed", "ok"]
-    assert [(row.step_index, row.reason) for row in record.candidates][0] == (1, "sequence_stopped")
+    assert (record.candidates[0].step_index, record.candidates[0].reason) == (1, "sequence_stopped")
     assert "The first 1 of 3 actions were carried out. It did not happen: " in text_in(talk.acts[1][-1])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -116,7 +117,7 @@ def _processor(tokenizer: PreTrainedTokenizerFast) -> Idefics3Processor:
     return Idefics3Processor(pictures, tokenizer, image_seq_len=tokens, chat_template=TEMPLATE)
 
 
-def _leaning(model: LlamaForCausalLM | Idefics3ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast) -> object:
+def _leaning(model: LlamaForCausalLM | Idefics3ForConditionalGeneration, tokenizer: PreTrainedTokenizerFast) -> Any:
     """Give one width of the embedding a constant, and let the last layer read it in favour of some tokens."""
     with torch.no_grad():
         model.get_input_embeddings().weight[:, 0] = 10.0
