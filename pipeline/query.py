@@ -7,19 +7,21 @@ is wrong. This module knows nothing of records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
 
 from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
-from pipeline.schema import RENAMED, SCHEMA_VERSION, TABLES, schema_of
+from pipeline.schema import RENAMED, RUN_ID, SCHEMA_VERSION, TABLES, schema_of
 from pipeline.soundness import examined
 from pipeline.storage import Address, Storage, storage_of
 
@@ -41,7 +43,7 @@ VIEWS = (
 """The shipped views; each may use the ones before it."""
 
 _DISTINCT = frozenset({"frames", "trees"})
-"""Tables whose rows may repeat across parts; also the ones too heavy to be hashed before every query."""
+"""Tables whose rows may repeat across parts; also the ones too heavy to be hashed where they are not asked for."""
 
 _HEADER = "-- Paths are those of the last publish; for a folder that was moved, use `pathproof query`.\n"
 
@@ -57,23 +59,80 @@ def views_sql(parts: Mapping[str, PartRef]) -> str:
     return "\n".join([_HEADER, *tables, *views])
 
 
-def query(sql: str, folders: Sequence[Address]) -> pa.Table:
-    """The result of a statement over the folders' tables and views; raises ConfigError for bad SQL or a wrong folder.
+class Damage(NamedTuple):
+    """What a statement did not see of a dataset: parts of these tables, and files of the manifest."""
 
-    Small tables are read only from parts whose hash is right. Pictures and trees are trusted by size and footer, and
-    hashed only when reading fails.
+    address: str
+    parts: int
+    tables: list[str]
+    manifest_files: int
+
+
+class Answer(NamedTuple):
+    """The rows of a statement, and every dataset of which they do not show all."""
+
+    rows: pa.Table
+    damaged: list[Damage]
+
+
+def query(sql: str, folders: Sequence[Address]) -> pa.Table:
+    """The rows that `ask` finds."""
+    return ask(sql, folders).rows
+
+
+def ask(sql: str, folders: Sequence[Address]) -> Answer:
+    """The answer to a statement over the folders' tables and views; only parts whose hash is right are read.
+
+    Pictures and trees are hashed only for a statement that names them; no other one reads any. Raises ConfigError for
+    bad SQL, a wrong folder, or folders that hold the same run.
     """
+    if not _statements(sql):
+        raise ConfigError("query: the SQL is empty; for example: SELECT * FROM yield_by_app")
     storages = {storage.address: storage for storage in map(storage_of, folders)}
-    found = {storage: sound_parts(storage) for storage in storages.values()}
+    views = {storage: _seen(storage, _named(sql)) for storage in storages.values()}
+    found = {storage: seen.parts for storage, seen in views.items()}
+    _refuse_copies(found)
     try:
-        return _run(sql, found)
-    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        raise _bad_sql(error) from error
+        rows = _run(sql, found)
     except duckdb.Error as error:
-        unhurt = {storage: _unchanged(storage, parts) for storage, parts in found.items()}
-        if unhurt == found:
-            raise _bad_sql(error) from error
-    return _run(sql, unhurt)
+        raise _bad_sql(error) from error
+    return Answer(rows, [seen.damage for seen in views.values() if seen.damage])
+
+
+def _statements(sql: str) -> list[duckdb.Statement]:
+    try:
+        return duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise _bad_sql(error) from error
+
+
+def _named(sql: str) -> frozenset[str]:
+    """The heavy tables that a statement can read; one that is named without being read costs time, nothing else."""
+    return frozenset(table for table in _DISTINCT if re.search(rf"\b{table}\b", sql, re.IGNORECASE))
+
+
+def _refuse_copies(found: Mapping[Storage, Sequence[PartRef]]) -> None:
+    """A copy keeps its run's identity, so that beside its original every row would count twice."""
+    first: dict[str, str] = {}
+    for storage, parts in found.items() if len(found) > 1 else ():
+        run_id = _run_id(storage, parts)
+        if run_id in first:
+            raise ConfigError(
+                f"query: {first[run_id]} and {storage.address} hold the same run, {run_id}, one perhaps as a copy that "
+                "was redacted, so every row would count twice: give one of them"
+            )
+        if run_id:
+            first[run_id] = storage.address
+
+
+def _run_id(storage: Storage, parts: Sequence[PartRef]) -> str | None:
+    """Whose rows these are, which is not for `run.json` to say here; null when there are none."""
+    filled = [part for part in parts if part.rows and part.table not in _DISTINCT]
+    if not filled:
+        return None
+    least = min(filled, key=lambda part: part.bytes)
+    found = pq.read_table(least.path, columns=[RUN_ID], filesystem=storage.files, partitioning=None)
+    return str(found.column(0)[0])
 
 
 def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
@@ -94,23 +153,36 @@ def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection
     return connection
 
 
-def sound_parts(address: Address) -> list[PartRef]:
-    """The listed parts that can be read; what is damaged, also in the manifest, is left out."""
+def sound_parts(address: Address, hashed: Collection[str] = ()) -> list[PartRef]:
+    """The listed parts that can be read; what is damaged, also in the manifest, is left out.
+
+    Heavy tables are trusted by size and footer, unless they are to be `hashed` too.
+    """
+    return _seen(address, hashed).parts
+
+
+class _Seen(NamedTuple):
+    """What can be read of a dataset, and what cannot."""
+
+    parts: list[PartRef]
+    damage: Damage | None
+
+
+def _seen(address: Address, hashed: Collection[str]) -> _Seen:
     storage = manifest.storage_with_manifest(address)
-    parts = manifest.current_parts(manifest.survey(storage).lines)
-    flaws = examined(storage, parts.values(), hashed=lambda part: part.table not in _DISTINCT)
-    return [part for path, part in parts.items() if not flaws[path]]
+    found = manifest.survey(storage)
+    parts = manifest.current_parts(found.lines)
+    flaws = examined(storage, parts.values(), hashed=lambda part: part.table in hashed or part.table not in _DISTINCT)
+    bad = [part for path, part in parts.items() if flaws[path]]
+    tables = sorted({part.table for part in bad})
+    damage = Damage(storage.address, len(bad), tables, len(found.problems)) if bad or found.problems else None
+    return _Seen([part for path, part in parts.items() if not flaws[path]], damage)
 
 
 def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
     with connect(parts) as connection:
         relation = connection.sql(sql)
         return pa.table({}) if relation is None else relation.to_arrow_table()
-
-
-def _unchanged(storage: Storage, parts: Sequence[PartRef]) -> list[PartRef]:
-    flaws = examined(storage, parts, hashed=lambda _: True)
-    return [part for part in parts if not flaws[part.path]]
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:

@@ -23,7 +23,7 @@ from pipeline.commands.running import Folder
 from pipeline.commands.shell import examples
 from pipeline.compact import compact as compact_folder
 from pipeline.errors import ConfigError
-from pipeline.query import query as query_folders
+from pipeline.query import Damage, ask
 from pipeline.report import write_report
 
 Format = Literal["table", "csv", "json", "parquet"]
@@ -48,8 +48,23 @@ def query(
     *folders, sql = arguments
     if not folders or _is_run(sql):
         raise ConfigError('query: give one or more folders, then the SQL: pathproof query DIR "SELECT 1"')
-    _write(query_folders(sql, folders), format_)
+    answer = ask(sql, folders)
+    for damage in answer.damaged:
+        typer.echo(f"note: {_told(damage)}; run `pathproof check {damage.address}`", err=True)
+    _write(answer.rows, format_)
     return 0
+
+
+def _told(damage: Damage) -> str:
+    """What was left out of an answer, in words."""
+    told = []
+    if damage.parts:
+        parts = "1 damaged part was" if damage.parts == 1 else f"{damage.parts} damaged parts were"
+        told.append(f"{parts} left out ({', '.join(damage.tables)})")
+    if damage.manifest_files:
+        files = "1 file" if damage.manifest_files == 1 else f"{damage.manifest_files} files"
+        told.append(f"{files} of the manifest cannot be read, nor the parts listed there")
+    return "; ".join(told)
 
 
 def _is_run(text: str) -> bool:
