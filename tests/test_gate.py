@@ -474,6 +474,14 @@ def test_the_order_of_the_candidates_is_no_matter(seed: int) -> None:
     assert gate(given_, AROUND) == expected
 
 
+@given(text=st.text(max_size=60) | st.text(alphabet="ab 1{}[]<>\"“”'/:.年月日-https把它it", max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_no_wording_is_too_odd_for_the_rules(text: str) -> None:
+    gated = gate(candidates(task(text), live(text)), AROUND)
+
+    assert len(gated.passed) + len(gated.rejections) == 2
+
+
 def test_a_rejection_says_what_and_where_from() -> None:
     row = gate([Candidate("x1", task("Delete it."), "templates")], AROUND).rejections[0]
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from catalogs.scoring import SiteScore, facts_of, scores_of, visual_of
@@ -100,9 +102,24 @@ def test_whether_a_visitor_gets_in(status: int, html: str, liveness: float, acce
     assert (scores.overall > 0) == (accessibility > 0)
 
 
-def test_a_broken_page_is_a_page() -> None:
-    assert facts_of("<p <<a href=x>b</ <!-- x").words >= 0
-    assert facts_of("").words == 0
+@given(st.text(alphabet="<>![]-/?& a=\"'scriptCDATA;#x", max_size=60))
+@settings(deadline=None)
+def test_a_broken_page_is_a_page(html: str) -> None:
+    assert 0 <= scores_of(200, facts_of(html)).richness <= 1
+
+
+@pytest.mark.parametrize("piece", ["<a ", "<p/", "<!--", "<script>", "<a href='", "<", "&#"])
+def test_a_hostile_page_is_read_in_no_time(piece: str) -> None:
+    began = time.process_time()
+
+    facts_of(piece * (2_000_000 // len(piece)))
+
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("html", ["<p>words<![x[ more", "<!x <p>", "<![CDATA[ a", "<p <<a href=x>b</ <!-- x", ""])
+def test_a_malformed_declaration_ends_no_survey(html: str) -> None:
+    assert facts_of(html).passwords == 0
 
 
 def png(image: Image.Image) -> bytes:
