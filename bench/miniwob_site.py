@@ -7,6 +7,7 @@ keeps it apart, so that no record holds it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -65,10 +66,14 @@ def served() -> Iterator[str]:
 
 class _Pages(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
-        """A file as it is, or the shared script with the addition."""
-        if self.path != _SHARED:
-            super().do_GET()
-            return
+        """A file as it is, or the shared script with the addition; a browser may leave before it has it all."""
+        with contextlib.suppress(ConnectionError):
+            if self.path == _SHARED:
+                self._send_shared()
+            else:
+                super().do_GET()
+
+    def _send_shared(self) -> None:
         script = Path(self.translate_path(self.path)).read_bytes() + b"\n" + FREEZE.read_bytes()
         self.send_response(200)
         self.send_header("Content-Type", "text/javascript")
