@@ -75,11 +75,19 @@ def test_redact_prints_the_address_of_a_copy_in_a_store(
 
 
 @pytest.mark.parametrize("out", ["s3://bucket/set", "s3://bucket", "gs://bucket/set", "https://host/set"])
-def test_an_export_is_written_on_this_machine_only(
-    out: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "command", [["export", "--to", "sft"], ["report"], ["calibrate", "--labels"]], ids=["export", "report", "calibrate"]
+)
+def test_what_is_no_dataset_is_written_on_this_machine_only(
+    command: list[str],
+    out: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    assert run(app, ["export", str(folder), "--to", "sft", "--out", out]) == 2
+    assert run(app, [*command, str(folder), "--out", out]) == 2
     assert capsys.readouterr().err == (f"error: out: {out} is no local path; write it here, and copy it from here\n")
     assert sorted(tmp_path.iterdir()) == before

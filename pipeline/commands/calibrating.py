@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +9,7 @@ from rich.console import Console
 
 from pipeline.calibrating import calibrate_labels, tables_of, write_calibration
 from pipeline.commands.shell import examples
+from pipeline.storage import local_path
 
 CALIBRATE_EXAMPLES = examples(
     "pathproof calibrate --labels runs/second",
@@ -34,13 +34,14 @@ def calibrate(
         typer.Option(metavar="P", help="The weighted rule accepts only as much as reaches this precision."),
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where the calibration goes; its picture beside it.")
-    ] = Path("calibration.json"),
+        str, typer.Option(metavar="FILE", help="The local file the calibration goes to; its picture beside it.")
+    ] = "calibration.json",
 ) -> int:
     """Measure judges and vote rules against labels; writes the file that panel.calibration names."""
+    target = local_path("out", out)
     chosen = [name.strip() for name in judges.split(",") if name.strip()] if judges is not None else None
     file = calibrate_labels(labels, chosen, precision)
-    picture = write_calibration(file, out)
+    picture = write_calibration(file, target)
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDTH)
     for title, table in tables_of(file):

@@ -25,6 +25,7 @@ from pipeline.compact import compact as compact_folder
 from pipeline.errors import ConfigError
 from pipeline.query import Damage, ask
 from pipeline.report import write_report
+from pipeline.storage import local_path
 
 Format = Literal["table", "csv", "json", "parquet"]
 
@@ -93,10 +94,12 @@ def compact(folder: Folder) -> int:
 
 def report(
     folder: Folder,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page; by default report.html in DIR.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The page, a local file; by default report.html in DIR.")
+    ] = None,
 ) -> int:
     """Write one self-contained HTML page: yield, grades, faults, and trajectories with their pictures."""
-    typer.echo(write_report(folder, out))
+    typer.echo(write_report(folder, None if out is None else local_path("out", out)))
     return 0
 
 
