@@ -57,7 +57,7 @@ _NOUNS = {
     "dropdown": "combobox",
     "list": "combobox",
 }
-"""What instructions call controls, longest first where one ends with another, and the role it stands for."""
+"""What instructions call controls, and the role each word stands for."""
 _NOUN = re.compile(rf"\b({'|'.join(sorted(_NOUNS, key=len, reverse=True))})(?:e?s)?\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
 _QUALIFIED = re.compile(r"\b(?:all|each|every|that|which|whose|if|until|except|similar)\b", re.IGNORECASE)
