@@ -6,7 +6,9 @@
 
 The pages are those that can be solved from their text and tree. Their reward, their clock and their own copy of what is
 asked are taken off the screen, and a page stands still once its episode has ended; a look that speaks of the reward
-stops the measurement. Every page is played from several seeds by four policies: one that solves it, the same one with mistakes on purpose, one
+stops the measurement.
+
+Every page is played from several seeds by four policies: one that solves it, the same one with mistakes on purpose, one
 that claims success at once, and one that presses and types anything. Truth of a trajectory is the page's raw reward; of
 a step, the mistake that was made on purpose or that none was. The end of an episode is right where the page was solved.
 Steps at random have no truth and are not counted.
