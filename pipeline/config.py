@@ -33,6 +33,10 @@ class PolicyConfig(Model):
     mistakes: float = Field(default=0.0, ge=0.0, le=1.0)
 
 
+VARIABLE_NAME = r"^[A-Z_][A-Z0-9_]*$"
+"""What names an environment variable, and no key looks like."""
+
+
 class EndpointConfig(Model):
     """A model behind an OpenAI-compatible address.
 
@@ -44,7 +48,7 @@ class EndpointConfig(Model):
     base_url: str | None = None
     name: str | None = None
     family: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = Field(default="OPENAI_API_KEY", pattern=VARIABLE_NAME)
     usd_per_million_prompt: float | None = Field(default=None, ge=0)
     usd_per_million_completion: float | None = Field(default=None, ge=0)
     in_flight: int = Field(default=8, ge=1)
@@ -293,4 +297,6 @@ def _explain(error: ValidationError) -> str:
     place = [str(part) for part in first["loc"] if part not in _ALTERNATIVES]
     if first["type"] == "extra_forbidden":
         return f"{'.'.join(place)}: unknown key; known keys: {', '.join(_known_keys(place))}"
-    return f"{'.'.join(place)}: {first['msg']} (got {first.get('input')!r})"
+    if place[-1] == "api_key_env":  # somebody may have put the key itself here
+        return f"{'.'.join(place)}: the name of an environment variable in capitals, for example OPENAI_API_KEY"
+    return f"{'.'.join(place)}: {first['msg'].removeprefix('Value error, ')} (got {first.get('input')!r})"

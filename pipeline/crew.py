@@ -111,6 +111,8 @@ class Seat:
         except WorkerError as error:
             await self._bury(employee, error)
             return
+        if delivery.stop is not None:
+            self._office.halt.call(delivery.stop)
         if delivery.batch is None:
             return
         if not await ask(self._office.committer.publish.remote(delivery.batch), PUBLISH_SECONDS, "committer"):
@@ -119,8 +121,6 @@ class Seat:
         for report in delivery.reports:
             work_done, _ = self._open.pop(report.attempt_id)
             self._settle(work_done, report)
-        if delivery.stop is not None:
-            self._office.halt.call(delivery.stop)
 
     async def _bury(self, employee: Employee, error: WorkerError) -> None:
         self._office.agency.fire(employee, error)

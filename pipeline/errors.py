@@ -141,4 +141,5 @@ def first_problem(error: ValidationError) -> str:
     """The first thing a validation found wrong, in one line: where, and what."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    said = str(first["msg"]).removeprefix("Value error, ")
+    return f"{place}: {said}" if place else said

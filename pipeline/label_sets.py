@@ -41,6 +41,8 @@ def read_labels(source: str) -> LabelSet:
         return _of_rows(path.name, list(_parquet_rows(path)))
     if path.is_file():
         raise ConfigError(f"--labels: '{source}' is neither a .csv nor a .parquet file, nor the folder of a run")
+    if path.suffix in (".csv", ".parquet"):
+        raise ConfigError(f"--labels: there is no file '{source}'")
     return _of_dataset(Dataset(source))
 
 

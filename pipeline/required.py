@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline import judging
-from pipeline.clients import Need
+from pipeline.clients import Need, Place, place_of
 from pipeline.config import RunConfig
 from pipeline.errors import ConfigError
 from pipeline.policies import models
@@ -12,7 +12,14 @@ from pipeline.policies import models
 def needs(config: RunConfig) -> list[Need]:
     """Every endpoint the run will call; raises ConfigError naming the key."""
     found = [*models.needs(config), *judging.needs(config)]
+    families: dict[Place, str] = {}
     for need in found:
+        place = place_of(need.endpoint)
+        if families.setdefault(place, need.endpoint.family) != need.endpoint.family:
+            raise ConfigError(
+                f"family: '{need.endpoint.model}' at {need.endpoint.base_url} cannot be of two families,"
+                f" '{families[place]}' and '{need.endpoint.family}': one model has one"
+            )
         if config.budget.usd is not None and need.endpoint.usd_per_million_prompt is None:
             raise ConfigError(
                 f"budget.usd: the price of '{need.endpoint.model}' is not known; set its usd_per_million_prompt and"

@@ -59,6 +59,13 @@ class Tally(NamedTuple):
         return self.complete + self.partial + self.infeasible + self.fail + self.undecided
 
 
+_SILENCES = """
+SELECT judge, count(*) AS asked, count(*) FILTER (status = 'graded') AS graded,
+       count(*) FILTER (status = 'abstain') AS abstained, count(*) FILTER (status = 'error') AS failed,
+       mode(reason) FILTER (status <> 'graded') AS why
+FROM votes WHERE judge_kind = 'model' GROUP BY judge ORDER BY judge
+"""
+
 _CHANGES = """
 WITH newest AS (SELECT pass_id FROM passes ORDER BY judged_at DESC LIMIT 1)
 SELECT target, coalesce(before.grade, before.status) AS was, coalesce(grade, status) AS becomes, count(*) AS n
@@ -97,6 +104,16 @@ def _plain(row: tuple[Any, ...]) -> list[Any]:
 
 def _per(amount: float, count: int, form: str) -> str:
     return format(amount / count, form) if count else "-"
+
+
+def silences_of(address: Address) -> list[str]:
+    """One line for each judge that is a model: how often it was asked, and how often it gave no grade and why."""
+    rows = query(_SILENCES, [address]).to_pylist()
+    return [
+        f"judge {row['judge']}: asked {row['asked']}, graded {row['graded']}, abstained {row['abstained']},"
+        f" failed {row['failed']}" + (f" (for example: {row['why'][:120]})" if row["why"] else "")
+        for row in rows
+    ]
 
 
 def changes_of(address: Address) -> list[str]:

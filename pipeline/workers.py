@@ -125,8 +125,8 @@ class RolloutWorker:
         try:
             return self._keep(await self._running)
         except StoppedError as stopped:
-            self._keep(stopped.record)
-            return (await self.flush())._replace(stop=stopped.reason)
+            self._buffer(stopped.record)
+            return self._deliver(self._writer.flush())._replace(stop=stopped.reason)
         finally:
             self._running = None
 
@@ -148,15 +148,19 @@ class RolloutWorker:
             await asyncio.to_thread(self._scratch.close)
 
     def _keep(self, record: Record) -> Delivery:
+        self._buffer(record)
+        overdue = time.monotonic() - self._waiting_since > _KEEP_SECONDS
+        return self._deliver(self._writer.flush() if overdue or record.attempt.fault else self._writer.take())
+
+    def _buffer(self, record: Record) -> None:
         if not self._reports:
             self._waiting_since = time.monotonic()
         attempt = record.attempt
         usage = record.trajectory.usage
-        report = AttemptReport(attempt.attempt_id, attempt.final, attempt.termination, attempt.fault, usage)
-        self._reports.append(report)
+        self._reports.append(
+            AttemptReport(attempt.attempt_id, attempt.final, attempt.termination, attempt.fault, usage)
+        )
         self._writer.write(record)
-        overdue = time.monotonic() - self._waiting_since > _KEEP_SECONDS
-        return self._deliver(self._writer.flush() if overdue or attempt.fault else self._writer.take())
 
     def _deliver(self, batch: Batch | None) -> Delivery:
         if batch is None:

@@ -161,3 +161,10 @@ def test_a_judge_is_a_name_or_a_model() -> None:
 def test_a_wrong_setting_of_a_judge_names_its_key(override: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         load_config("fake", [override])
+
+
+def test_a_key_in_place_of_its_variable_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ConfigError, match=r"^model\.api_key_env: the name of an environment variable") as found:
+        load_config("fake", ["model.api_key_env=sk-very-secret"])
+
+    assert "secret" not in str(found.value)

@@ -160,6 +160,13 @@ def test_a_budget_of_calls_is_met_exactly_and_the_run_can_be_resumed(ray_here: C
             "model.dialect: ",
         ),
         (["policy=chat", "model.base_url=http://x/v1", "model.name=m", "budget.usd=1"], "budget.usd: the price of 'm'"),
+        (
+            [
+                "policy=noop",
+                "judges=[{base_url: http://x/v1, name: m, family: a}, {base_url: http://x/v1, name: m, family: b}]",
+            ],
+            "family: 'm' at http://x/v1 cannot be of two families",
+        ),
         (["step_judge.online=true"], "step_judge.online: "),
         (["judges=screen", "model.colour=red"], "model.colour: unknown key"),
     ],

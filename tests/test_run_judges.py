@@ -15,7 +15,7 @@ from pipeline.manifest import read_run
 from pipeline.progress import Board
 from pipeline.run import collect, rejudge
 from pipeline.scripted_endpoint import ScriptedEndpoint, ScriptedReply
-from pipeline.summary import changes_of
+from pipeline.summary import changes_of, silences_of
 from tests.endpoints import says, serving
 from tests.filmed import FINAL, keypoints, notes
 from tests.runs import fake_config, one, rows
@@ -87,6 +87,8 @@ def test_judging_again_adds_a_pass_and_says_what_it_changed(ray_here: Cluster, t
         ("rejudge", ["effect", "scripted"]),
     ]
     assert any(line.startswith("step: correct -> undecided: ") for line in changes_of(folder))
+    (silences,) = silences_of(folder)
+    assert silences.startswith("judge scripted: asked ") and silences.endswith("abstained 0, failed 0")
     assert one(folder, "SELECT count(DISTINCT attempt_id) FROM model_calls WHERE stage <> 'probe'") == TASKS
     assert one(folder, "SELECT count(*) FROM prompts") == len(set(rows(folder, "SELECT prompt_sha256 FROM prompts")))
 

@@ -16,6 +16,7 @@ from pipeline.check import check
 from pipeline.episode import AttemptPlan
 from pipeline.errors import RunError
 from pipeline.guardian import OWNER_FILE, machine
+from pipeline.llm import Abilities
 from pipeline.manifest import Assigned
 from pipeline.planning import Order, Work, missing
 from pipeline.policies import policy_id
@@ -23,6 +24,7 @@ from pipeline.records import PassRow, now
 from pipeline.sinks import LOST, Batch
 from pipeline.tasks import TaskSpec
 from pipeline.workers import CommitterActor, JudgeWorker, Post, RolloutWorker
+from tests.endpoints import endpoint_of, limiter_of, serving
 from tests.episodes import fake_task, with_faults
 from tests.runs import fake_config, one, rows
 
@@ -118,6 +120,30 @@ async def test_a_broken_attempt_is_delivered_at_once(tmp_path: Path) -> None:
     (report,) = delivery.reports
     assert report.fault is not None
     assert (report.fault.boundary, report.final) == ("setup", False)
+
+
+@pytest.mark.parametrize("keep_seconds", [0.0, 60.0])
+async def test_what_stops_the_run_is_told_together_with_the_rows_it_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep_seconds: float
+) -> None:
+    monkeypatch.setattr(workers, "_KEEP_SECONDS", keep_seconds)
+    committed(tmp_path)
+    (work,) = works(fake_task())
+    with serving(key="another") as server:
+        endpoint = endpoint_of(server)
+        access = {place_of(endpoint): Access(Abilities((), 9, True, None), limiter_of(endpoint))}
+        acting = override_config(
+            CONFIG.model_dump(), ["policy=chat", f"model.base_url={server.base_url}", "model.name=scripted"]
+        )
+        worker = RolloutWorker(Post(tmp_path, RUN, 1, "w0", acting, access))
+        await worker.ready()
+        delivery = await worker.run(work.task, work.plan)
+        await worker.close()
+
+    assert delivery.stop is not None and "refuses the key" in str(delivery.stop)
+    assert delivery.batch is not None
+    assert delivery.batch.attempts == [work.plan.attempt_id]
+    assert [(report.termination, report.final) for report in delivery.reports] == [("cancelled", False)]
 
 
 async def test_cancelling_gives_a_record_that_is_not_final(tmp_path: Path) -> None:

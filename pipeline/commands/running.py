@@ -17,7 +17,7 @@ from pipeline.run import Outcome
 from pipeline.run import collect as collect_run
 from pipeline.run import rejudge as rejudge_run
 from pipeline.run import resume as resume_run
-from pipeline.summary import changes_of, table_of, tallies
+from pipeline.summary import changes_of, silences_of, table_of, tallies
 
 _WIDTH = 140
 
@@ -105,6 +105,8 @@ def _close(outcome: Outcome) -> int:
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDTH)
     console.print(table_of(tallies(outcome.folder)))
+    for line in silences_of(outcome.folder):
+        typer.echo(line)
     typer.echo(f"data: {outcome.folder}")
     if outcome.reason is not None:
         typer.echo(

@@ -34,7 +34,7 @@ def read_structured(text: str, schema: type[Answer]) -> Answer | Unreadable:
     try:
         return schema.model_validate_json(json.dumps(objects[0], allow_nan=False), strict=True)
     except ValidationError as error:
-        return Unreadable(first_problem(error))
+        return Unreadable(f"the answer does not fit the form asked for: {first_problem(error)}")
     except ValueError as error:
         return Unreadable(str(error))
 
