@@ -13,6 +13,8 @@ import pytest
 
 from pipeline import workers
 from pipeline.check import check
+from pipeline.clients import Access, place_of
+from pipeline.config import override_config
 from pipeline.episode import AttemptPlan
 from pipeline.errors import RunError
 from pipeline.guardian import OWNER_FILE, machine
