@@ -1,4 +1,4 @@
-"""Case 11, part one: what a judge replies, and the vote it becomes. Part two, the rule on votes, is in test_panel.py."""
+"""Case 11, part one: what a judge replies, and the vote it becomes. Part two, the rule, is in test_panel.py."""
 
 from __future__ import annotations
 
