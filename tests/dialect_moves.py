@@ -39,6 +39,7 @@ from pipeline.actions import (
     canonical_point,
 )
 from pipeline.dialects import AT_CENTRE, Move, Picture
+from pipeline.dialects.reasoning import plain
 
 SIZES = [(640, 400), (412, 915), (1366, 768)]
 RATIOS = [1, 2]
@@ -173,9 +174,12 @@ _PIECES = [
 ]
 TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
 """Texts to be typed, with everything in them that forms use for themselves."""
-THOUGHTS = st.text(string.ascii_letters + string.digits + " .,;?!'\"(){}[]<>你好🙂\n", max_size=60).map(
-    lambda text: " ".join(text.split())
+THOUGHTS = (
+    st.text(string.ascii_letters + string.digits + " .,;?!'\"(){}[]<>你好🙂\n", max_size=60)
+    .map(lambda text: " ".join(text.split()))
+    .filter(lambda text: plain(text) == text)
 )
+"""Thoughts without the tags of replies, which rendering leaves out."""
 KEYS = ["Control", "Alt", "Shift", "Meta", "a", "C", "9", "+", "-", "?", "F5", "Tab", "ArrowUp", "PageDown", "Escape"]
 HOTKEYS = st.lists(st.sampled_from([*KEYS, "Enter", "Space", "Delete"]), min_size=1, max_size=3, unique=True).filter(
     lambda keys: keys != ["Enter"]

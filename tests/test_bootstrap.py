@@ -295,7 +295,14 @@ def test_make_names_its_targets_and_refuses_a_missing_python(monkeypatch: pytest
 
     shown = subprocess.run(["make", "help"], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True).stdout
 
-    assert [line.split()[1] for line in shown.splitlines()] == ["setup", "collect", "test", "full", "clean"]
+    assert [line.split()[1] for line in shown.splitlines()] == [
+        "setup",
+        "collect",
+        "test",
+        "full",
+        "vllm",
+        "clean",
+    ]
     refused = subprocess.run(
         ["make", "setup", "PYTHON="], cwd=bootstrap.ROOT, capture_output=True, text=True, check=False
     )

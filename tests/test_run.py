@@ -103,7 +103,8 @@ def test_judging_again_adds_a_pass_and_rewrites_nothing(whole: Path) -> None:
         ("collect", ["screen", "effect"]),
         ("rejudge", ["screen"]),
     ]
-    assert one(whole, "SELECT count(*) FROM verdicts") == 2 * int(str(old))
+    trajectories = one(whole, "SELECT count(*) FROM trajectories")
+    assert one(whole, "SELECT count(*) FROM verdicts") == int(str(old)) + int(str(trajectories))
     assert rows(whole, "SELECT DISTINCT pass_kind FROM trace_grades") == [("rejudge",)]
     assert check(whole) == []
     assert resume(whole, Board()).started is False

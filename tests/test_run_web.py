@@ -82,8 +82,18 @@ def _two(folder: Path) -> tuple[Browsing, Browsing] | None:
 
 
 def _browsers(scratch: Path) -> set[int]:
-    """The browsers whose profile lies in the folder: those that no other browser process started."""
-    return {pid for pid, line in _marked(scratch).items() if "--user-data-dir=" in line and "--type=" not in line}
+    """The browsers whose profile lies in the folder: those that no other browser process started.
+
+    A child looks like its parent until it has become what it was started for, so that parents are looked at as well.
+    """
+    found = {pid for pid, line in _marked(scratch).items() if "--user-data-dir=" in line and "--type=" not in line}
+    return {pid for pid in found if _parent(pid) not in found}
+
+
+def _parent(pid: int) -> int | None:
+    with contextlib.suppress(psutil.Error):
+        return psutil.Process(pid).ppid()
+    return None
 
 
 def _marked(scratch: Path) -> dict[int, str]:
