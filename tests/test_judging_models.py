@@ -186,6 +186,17 @@ async def test_models_that_fail_leave_errors_and_no_grade() -> None:
     assert {one.status for one in steps_of(found)} == {"undecided"}
 
 
+async def test_a_judge_whose_endpoint_is_silent_leaves_errors() -> None:
+    with serving(says(fault="silence", times=None)) as server:
+        quick = endpoint_of(server, read_seconds=0.2, connect_seconds=0.2, total_seconds=0.5)
+        async with client_of(quick) as client:
+            judge = ModelJudge(client, "a", "a", ("trace", "step"), 10)
+            found = await judge_record(MADE, done(), Bench([], [judge]), PanelConfig(), "pass")
+
+    assert {(vote.status, vote.grade) for vote in found.votes} == {("error", None)}
+    assert all(vote.reason.startswith("timeout: ") for vote in found.votes)
+
+
 async def test_of_what_is_unscored_nobody_is_asked() -> None:
     blind = [*SCREENS[:2], look(node("button", "B"), picture=None)]
     room = Courtroom(model("complete"))

@@ -85,4 +85,7 @@ def test_what_is_lacking_is_said_in_one_line(abilities: Abilities, images: int, 
 
 @pytest.mark.parametrize("abilities", [Abilities(("mine",), 3, False, 5000), Abilities((), 3, False, None)])
 def test_what_suffices_passes(abilities: Abilities) -> None:
+    with pytest.raises(ConfigError):
+        demand(ENDPOINT, abilities, images=4, context=5000)
+
     demand(ENDPOINT, abilities, images=3, context=5000)

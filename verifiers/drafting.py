@@ -62,9 +62,9 @@ class Remembered:
             self._made.popitem(last=False)
         try:
             return await making
-        except BaseException:
-            self._made.pop(key, None)
-            raise
+        finally:
+            if making.cancelled() or making.exception() is not None:
+                self._made.pop(key, None)
 
 
 async def draft_keypoints(client: Client, view: JudgeView, asked: Asked) -> Texts:
