@@ -41,6 +41,11 @@ def file(name: str, data: bytes) -> Reply:
     return Reply(body=data, headers=(("Content-Type", "text/csv"), ("Content-Disposition", disposition)))
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # the default of 5 leaves further connections of a burst without an answer for good
+
+
 class WebServer:
     """Serves what `answers` says by path, files of `folder` otherwise; `stalled` paths are answered at the end."""
 
@@ -50,8 +55,7 @@ class WebServer:
         self.requests: list[Request] = []
         self.asked = threading.Event()
         self.ending = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, folder))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self, folder))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
 
     @property
