@@ -27,6 +27,19 @@ class PipInstall(Model):
     requirements: list[str] = Field(min_length=1)
 
 
+class NpmInstall(Model):
+    """Installed by npm into a folder of its own, from `package.json` and `package-lock.json` beside the entry.
+
+    `node` is the oldest major version of Node.js that it runs on.
+    """
+
+    kind: Literal["npm"]
+    node: int = 18
+
+
+Install = Annotated[PipInstall | NpmInstall, Field(discriminator="kind")]
+
+
 class SqlSeed(Model):
     """A seed step: the SQL file `script` beside the entry is run in the database `into` of the data folder."""
 
@@ -115,7 +128,7 @@ class AppEntry(Model):
     platform: Platform
     licence: str
     notes: str = ""
-    install: PipInstall
+    install: Install
     files: dict[str, str] = Field(default_factory=dict)
     seed: list[list[str] | SqlSeed] = Field(default_factory=list)
     start: list[str] = Field(min_length=1)
@@ -135,7 +148,7 @@ class AppEntry(Model):
     @property
     def lock(self) -> Path:
         """The locked requirements, with hashes."""
-        return self.folder / "requirements.lock"
+        return self.folder / ("requirements.lock" if self.install.kind == "pip" else "package-lock.json")
 
 
 def app_names() -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.app_entry import AppEntry, SqlSeed, filled
+from pipeline.app_entry import AppEntry, NpmInstall, SqlSeed, filled
 from pipeline.app_state import inside, run_script, snapshot
 from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
@@ -41,10 +42,16 @@ SURROUNDINGS = {
 
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _INSTALL_SECONDS = 600.0
+_VERSION_SECONDS = 20.0
 _SEED_SECONDS = 120.0
 _LOCK_SECONDS = 900.0
 _LOCK_POLL_SECONDS = 0.1
 _TAIL_CHARACTERS = 1500
+_BESIDE = "{entry}/"
+_PROGRAMS = {"pip": "bin", "npm": "node_modules/.bin"}
+_PACKAGE = "package.json"
+_NPM_CI = ("npm", "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-update-notifier")
+"""Exactly what is locked, by hash; programs of packages are not run while they are installed."""
 
 
 class Place(NamedTuple):
@@ -53,11 +60,8 @@ class Place(NamedTuple):
     folder: Path
     environment: Path
     template: Path
-
-    @property
-    def bin(self) -> Path:
-        """Its programs."""
-        return self.environment / "bin"
+    bin: Path
+    """Its programs."""
 
     @property
     def ready(self) -> bool:
@@ -77,13 +81,14 @@ def place_of(entry: AppEntry) -> Place:
     """
     with boundary(SetupError, "app_not_installed"):
         lock = entry.lock.read_text(encoding="utf-8")
-        scripts = [
-            (entry.folder / step.script).read_text(encoding="utf-8") for step in entry.seed if isinstance(step, SqlSeed)
-        ]
-    installed = digest("install", entry.install.model_dump_json(), lock, sys.version.split()[0])
+        scripts = [path.read_text(encoding="utf-8") for path in _seed_files(entry)]
+        wanted = _wanted(entry)
+    installed = digest("install", entry.install.model_dump_json(), lock, *wanted)
     data = entry.model_dump_json(include={"files", "seed", "environment", "state"})
     folder = home() / "apps" / f"{entry.app_id}-{installed[:12]}"
-    return Place(folder, folder / "environment", folder / f"template-{digest('template', data, *scripts)[:12]}")
+    environment = folder / "environment"
+    template = folder / f"template-{digest('template', data, *scripts)[:12]}"
+    return Place(folder, environment, template, environment / _PROGRAMS[entry.install.kind])
 
 
 def install(entry: AppEntry) -> Path:
@@ -123,7 +128,55 @@ def tail(log: Path) -> str:
     return log.read_bytes()[-4 * _TAIL_CHARACTERS :].decode(errors="replace")[-_TAIL_CHARACTERS:].strip()
 
 
+def _seed_files(entry: AppEntry) -> Iterator[Path]:
+    """Files beside the entry that its seed is made from: SQL scripts, and those that commands name by `{entry}/`."""
+    for step in entry.seed:
+        if isinstance(step, SqlSeed):
+            yield entry.folder / step.script
+        else:
+            yield from (entry.folder / part.removeprefix(_BESIDE) for part in step if part.startswith(_BESIDE))
+
+
+def _wanted(entry: AppEntry) -> list[str]:
+    """What an environment is made from, beside the lock."""
+    if isinstance(entry.install, NpmInstall):
+        return [(entry.folder / _PACKAGE).read_text(encoding="utf-8")]
+    return [sys.version.split()[0]]
+
+
 def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
+    if isinstance(entry.install, NpmInstall):
+        _install_by_npm(entry, entry.install.node, place, scratch)
+    else:
+        _install_by_pip(entry, place, scratch)
+    _marker(place.environment).touch()
+
+
+def _install_by_npm(entry: AppEntry, oldest: int, place: Place, scratch: Scratch) -> None:
+    _check_node(entry, oldest, scratch)
+    shutil.rmtree(place.environment, ignore_errors=True)
+    place.environment.mkdir()
+    for source in (entry.folder / _PACKAGE, entry.lock):
+        shutil.copyfile(source, place.environment / source.name)
+    try:
+        _run(_NPM_CI, scratch, _INSTALL_SECONDS, cwd=place.environment)
+    except SetupError as error:
+        raise SetupError("app_not_installed", f"{entry.app_id} could not be installed: {error.message}") from error
+
+
+def _check_node(entry: AppEntry, oldest: int, scratch: Scratch) -> None:
+    """Raise SetupError when Node.js or npm is missing, or Node.js is too old."""
+    advice = f"{entry.app_id} needs Node.js {oldest} or newer and npm: install the packages nodejs and npm"
+    missing = [program for program in ("node", "npm") if shutil.which(program) is None]
+    if missing:
+        raise SetupError("app_not_installed", f"{advice}; not found: {', '.join(missing)}")
+    said = _run(["node", "--version"], scratch, _VERSION_SECONDS)
+    major = re.match(r"v(\d+)\.", said)
+    if major is None or int(major[1]) < oldest:
+        raise SetupError("app_not_installed", f"{advice}; 'node --version' says {said or 'nothing'}")
+
+
+def _install_by_pip(entry: AppEntry, place: Place, scratch: Scratch) -> None:
     """By uv when it is at hand, else, or when that fails, by venv and pip."""
     failures = []
     # uv asks the system's certificates, as pip does, for networks that have one of their own.
@@ -136,7 +189,6 @@ def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
         except SetupError as error:
             failures.append(error.message)
         else:
-            _marker(place.environment).touch()
             return
     raise SetupError("app_not_installed", f"{entry.app_id} could not be installed: {' / '.join(failures)}")
 
@@ -179,7 +231,8 @@ def _run(
     *,
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
-) -> None:
+) -> str:
+    """Run a command to its end; the end of what it wrote. Raises SetupError when it fails or takes too long."""
     log = scratch.path / "command.log"
     log.unlink(missing_ok=True)
     process = scratch.spawn(argv, cwd=cwd, log=log, environment=environment)
@@ -191,6 +244,7 @@ def _run(
         raise SetupError("app_not_installed", message) from None
     if code != 0:
         raise SetupError("app_not_installed", f"'{' '.join(argv)}' failed with code {code}: {tail(log)}")
+    return tail(log)
 
 
 @contextmanager

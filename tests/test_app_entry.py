@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
-from pipeline.app_entry import AppEntry, app_names, filled, load_app, read_entry
+from pipeline.app_entry import AppEntry, PipInstall, app_names, filled, load_app, read_entry
 from pipeline.errors import ConfigError
 from tests.tinyapp import ENTRY
 
@@ -17,15 +18,32 @@ def test_the_shipped_applications_are_listed_in_order() -> None:
     assert app_names() == sorted(app_names())
 
 
+ENTRIES = [load_app(name) for name in app_names()]
+
+
 @pytest.mark.parametrize("app_id", app_names())
-def test_every_shipped_entry_is_sound(app_id: str) -> None:
-    entry = load_app(app_id)
-    assert entry.app_id == app_id
+def test_every_shipped_entry_has_the_id_of_its_folder(app_id: str) -> None:
+    assert load_app(app_id).app_id == app_id
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.install.kind == "pip"], ids=lambda entry: entry.app_id)
+def test_what_comes_by_pip_is_pinned_by_hash(entry: AppEntry) -> None:
+    assert isinstance(entry.install, PipInstall)
     assert "--hash=sha256:" in entry.lock.read_text()
     pinned = [requirement for requirement in entry.install.requirements if "==" in requirement]
     assert any(requirement.endswith(f"=={entry.version}") for requirement in pinned)
     for requirement in pinned:
         assert f"{requirement} " in entry.lock.read_text()
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.install.kind == "npm"], ids=lambda entry: entry.app_id)
+def test_what_comes_by_npm_is_pinned_by_hash_and_from_no_named_host(entry: AppEntry) -> None:
+    wanted = json.loads((entry.folder / "package.json").read_text())["dependencies"]
+    locked = json.loads(entry.lock.read_text())["packages"]
+    assert locked.pop("")["dependencies"] == wanted
+    assert entry.version in wanted.values()
+    assert all(package["integrity"].startswith("sha512-") for package in locked.values())
+    assert not any("resolved" in package for package in locked.values())
 
 
 def test_an_unknown_application_is_refused_with_the_known_ones() -> None:
