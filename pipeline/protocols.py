@@ -6,7 +6,7 @@ knows a concrete implementation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pydantic import Field
@@ -226,6 +226,14 @@ class Judge(Protocol):
 
     def judge(self, view: JudgeView, record: Record, pass_id: str) -> Judged:
         """Votes and keypoints; abstention is a vote state. Raises an EpisodeError when it cannot work at all."""
+        ...
+
+
+class Facts(Protocol):
+    """What is true of an application as every episode finds it."""
+
+    async def read(self, app_id: str, probe: str, args: Mapping[str, str]) -> list[list[str]]:
+        """The rows that a read-only question is answered with now; raises SetupError or ProbeError."""
         ...
 
 

@@ -7,7 +7,7 @@ written out; `instruction: {en: ..., zh: ...}` makes one task per language. Know
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from catalogs.store import capability
 from pipeline.errors import ConfigError, first_problem
 from pipeline.structs import Param
-from pipeline.tasks import Capability, CapabilityCall, ProcedureStep, TaskSpec, identified
+from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec, identified
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -60,6 +60,45 @@ def bind(steps: list[ProcedureStep], params: list[Param]) -> list[ProcedureStep]
     ]
 
 
+def check_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """A check as it is written in YAML, in the form of `Check`: arguments by name, one expected cell or several."""
+    expected = entry.get("expected", [])
+    return {
+        **entry,
+        "args": params_of(entry.get("args", {})),
+        "expected": [str(cell) for cell in (expected if isinstance(expected, list) else [expected])],
+    }
+
+
+def segments_of(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Segments as they are written in YAML, in the form of `Segment`."""
+    return [{**entry, "checks": [check_of(check) for check in entry["checks"]]} for entry in entries]
+
+
+def calls_of(entries: list[dict[str, Any]]) -> list[CapabilityCall]:
+    """Calls as they are written in YAML: `{capability: ..., with: {slot: value}}`."""
+    return [
+        CapabilityCall(capability_id=call["capability"], params=params_of(call.get("with", {}))) for call in entries
+    ]
+
+
+def params_of(values: dict[str, Any]) -> list[Param]:
+    """Named values; numbers and the like as they are spelled."""
+    return [Param(name=name, value=str(value)) for name, value in values.items()]
+
+
+def oracle_of(calls: Sequence[CapabilityCall], finish: str | None) -> list[ProcedureStep]:
+    """The procedures of the calls, one after the other, and the end of the task; raises ConfigError."""
+    steps = [step for call in calls for step in bind(capability(call.capability_id).procedure, call.params)]
+    return [*steps, ProcedureStep(action="Finished", content=finish or "")]
+
+
+def consequence_of(calls: Sequence[CapabilityCall]) -> str:
+    """The first lasting consequence of the calls; `none` without one."""
+    kinds = (capability(call.capability_id).consequence for call in calls)
+    return next((kind for kind in kinds if kind != "none"), "none")
+
+
 def _from_yaml(origin: str, text: str) -> Iterator[TaskSpec]:
     tree = _tree(origin, text)
     defaults = tree.get("defaults", {})
@@ -91,19 +130,13 @@ def _tree(origin: str, text: str) -> dict[str, Any]:
 def _task(entry: dict[str, Any], language: str, instruction: str) -> TaskSpec:
     fields = dict(entry)
     finish = fields.pop("finish", None)
-    calls = [
-        CapabilityCall(capability_id=call["capability"], params=_params(call.get("with", {})))
-        for call in fields.pop("calls", [])
-    ]
-    capabilities = [capability(call.capability_id) for call in calls]
-    fields.setdefault("oracle", _oracle(capabilities, calls, finish))
-    fields["segments"] = [
-        {"name": segment["name"], "checks": [_check(check) for check in segment["checks"]]}
-        for segment in fields.get("segments", [])
-    ]
+    calls = calls_of(fields.pop("calls", []))
+    compiled = oracle_of(calls, finish)
+    fields.setdefault("oracle", compiled)
+    fields["segments"] = segments_of(fields.get("segments", []))
     for key in ("absence_checks", "preflight"):
-        fields[key] = [_check(check) for check in fields.get(key, [])]
-    fields.setdefault("consequence", _consequence(capabilities))
+        fields[key] = [check_of(check) for check in fields.get(key, [])]
+    fields.setdefault("consequence", consequence_of(calls))
     return identified(
         TaskSpec(
             task_id="",
@@ -111,35 +144,10 @@ def _task(entry: dict[str, Any], language: str, instruction: str) -> TaskSpec:
             instruction=instruction,
             calls=calls,
             capability_ids=[call.capability_id for call in calls],
-            params=_params(fields.pop("params", {})),
+            params=params_of(fields.pop("params", {})),
             **fields,
         )
     )
-
-
-def _oracle(capabilities: list[Capability], calls: list[CapabilityCall], finish: str | None) -> list[ProcedureStep]:
-    steps = [
-        step for found, call in zip(capabilities, calls, strict=True) for step in bind(found.procedure, call.params)
-    ]
-    return [*steps, ProcedureStep(action="Finished", content=finish or "")]
-
-
-def _consequence(capabilities: list[Capability]) -> str:
-    kinds = [found.consequence for found in capabilities if found.consequence != "none"]
-    return kinds[0] if kinds else "none"
-
-
-def _check(entry: dict[str, Any]) -> dict[str, Any]:
-    expected = entry.get("expected", [])
-    return {
-        **entry,
-        "args": _params(entry.get("args", {})),
-        "expected": [str(cell) for cell in (expected if isinstance(expected, list) else [expected])],
-    }
-
-
-def _params(values: dict[str, Any]) -> list[Param]:
-    return [Param(name=name, value=str(value)) for name, value in values.items()]
 
 
 def _parsed(origin: str, line: str) -> TaskSpec:
