@@ -78,7 +78,16 @@ class FilesState(Model):
     path: str
 
 
-StateSource = Annotated[SqliteState | LinesState | FilesState, Field(discriminator="kind")]
+class JsonState(Model):
+    """Objects of a JSON list in a file: keys `path/a/b`, made of the fields that `key` names; `ignore` is no state."""
+
+    kind: Literal["json"] = "json"
+    path: str
+    key: list[str] = Field(min_length=1)
+    ignore: list[str] = Field(default_factory=list)
+
+
+StateSource = Annotated[SqliteState | LinesState | FilesState | JsonState, Field(discriminator="kind")]
 
 
 class SqliteProbe(Model):
@@ -91,7 +100,8 @@ class SqliteProbe(Model):
 
 class HttpJsonProbe(Model):
     """Rows of a JSON answer: `rows` is the dotted path to a list (empty: the answer itself), `select` the dotted paths
-    of the cells in each item, `where` keeps the items whose value is equal. `{name}` is the check's argument."""
+    of the cells in each item, `where` keeps the items whose value is equal. A path that ends in `?` may lead nowhere,
+    to an empty text. `{name}` is the check's argument."""
 
     kind: Literal["http_json"] = "http_json"
     path: str

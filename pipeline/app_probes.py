@@ -81,9 +81,17 @@ def _text(cell: object) -> str:
 
 
 def _at(value: Any, path: str) -> Any:
-    """The value at a dotted path; of a list on the way, the values of its items joined by commas."""
+    """The value at a dotted path; of a list on the way, the values of its items joined by commas.
+
+    A path that ends in `?` may lead nowhere.
+    """
     if not path:
         return value
+    if path.endswith("?"):
+        try:
+            return _at(value, path[:-1])
+        except LookupError:
+            return None
     if isinstance(value, list):
         return ",".join(_text(_at(item, path)) for item in value)
     key, _, rest = path.partition(".")

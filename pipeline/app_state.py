@@ -1,12 +1,14 @@
 """The state of an application as it lies in its data folder: looked at, compared, put back, prepared.
 
-A state is a dictionary from keys (`table/rowid`, `path|line`, `path`) to fingerprints. Everything here works on files;
-it knows nothing of processes, ports or pages. Paths cannot leave the data folder: those that try raise ValueError.
+A state is a dictionary from keys (`table/rowid`, `path|line`, `path`, `path/field`) to fingerprints. Everything here
+works on files; it knows nothing of processes, ports or pages. Paths cannot leave the data folder: those that try raise
+ValueError.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sqlite3
 import time
@@ -17,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import quote
 
-from pipeline.app_entry import FilesState, LinesState, SqliteState, StateSource
+from pipeline.app_entry import FilesState, JsonState, LinesState, SqliteState, StateSource
 from pipeline.records import digest
 from pipeline.tasks import SetupOperation
 
@@ -39,6 +41,8 @@ def snapshot(sources: Sequence[StateSource], root: Path) -> dict[str, str]:
                 state.update(_lines_state(source, inside(root, source.path)))
             case FilesState():
                 state.update(_files_state(root, inside(root, source.path)))
+            case JsonState():
+                state.update(_objects_state(source, inside(root, source.path)))
     return state
 
 
@@ -158,6 +162,15 @@ def _lines_state(source: LinesState, path: Path) -> dict[str, str]:
         return {}
     lines = Counter(line for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
     return {f"{source.path}|{line}": str(count) for line, count in lines.items()}
+
+
+def _objects_state(source: JsonState, path: Path) -> Iterator[tuple[str, str]]:
+    if not path.exists():
+        return
+    for found in json.loads(path.read_text(encoding="utf-8")):
+        kept = {name: value for name, value in found.items() if name not in source.ignore}
+        key = "/".join([source.path, *(str(found.get(name, "")) for name in source.key)])
+        yield key, _fingerprint([json.dumps(kept, sort_keys=True)])
 
 
 def _files_state(root: Path, path: Path) -> dict[str, str]:

@@ -91,6 +91,12 @@ async def test_a_missing_field_is_said() -> None:
         await ask(BILLS, HttpJsonProbe(path="/", rows="bills", select=["price"]))
 
 
+async def test_a_field_that_may_be_missing_is_empty_then() -> None:
+    nodes = {"nodes": [{"label": "Heating"}, {"name": "Clock", "to": {"url": "x"}}]}
+    probe = HttpJsonProbe(path="/", rows="nodes", select=["label?", "to.url?"], where={"name?": "Clock"})
+    assert (await ask(nodes, probe))[0] == [["", "x"]]
+
+
 async def test_an_error_answer_is_no_table() -> None:
     with pytest.raises(httpx.HTTPStatusError):
         await ask(None, HttpJsonProbe(path="/", select=["a"]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import app_state
-from pipeline.app_entry import FilesState, LinesState, SqliteState, StateSource
+from pipeline.app_entry import FilesState, JsonState, LinesState, SqliteState, StateSource
 from pipeline.app_state import checksum, difference, inside, prepare, query, restore, run_script, snapshot
 from pipeline.tasks import SetupOperation
 
@@ -70,7 +70,7 @@ def test_keys_name_rows_lines_and_files(root: Path) -> None:
 
 
 def test_what_is_missing_is_an_empty_state(tmp_path: Path) -> None:
-    assert snapshot(SOURCES, tmp_path) == {}
+    assert snapshot([*SOURCES, JsonState(path="flows.json", key=["id"])], tmp_path) == {}
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,20 @@ def test_files_are_compared_by_content(root: Path) -> None:
         ["content/a.txt", "changed"],
         ["content/deep/b.bin", "removed"],
         ["content/new", "added"],
+    ]
+
+
+def test_objects_of_a_list_are_named_by_their_fields(tmp_path: Path) -> None:
+    source = JsonState(path="flows.json", key=["type", "id"], ignore=["x"])
+    (tmp_path / "flows.json").write_text('[{"type": "tab", "id": "t1"}, {"id": "n1", "type": "debug", "x": 1, "y": 2}]')
+    before = snapshot([source], tmp_path)
+
+    (tmp_path / "flows.json").write_text('[{"type": "debug", "id": "n1", "y": 2, "x": 7}, {"type": "tab", "id": "t2"}]')
+
+    assert sorted(before) == ["flows.json/debug/n1", "flows.json/tab/t1"]
+    assert difference(before, snapshot([source], tmp_path)) == [
+        ["flows.json/tab/t1", "removed"],
+        ["flows.json/tab/t2", "added"],
     ]
 
 
