@@ -1,4 +1,4 @@
-"""A polite visitor of web sites: one page each, under its own name, where robots.txt allows it, never in a hurry.
+"""A polite visitor of web sites: few pages, under its own name, where robots.txt allows it, never in a hurry.
 
 Every request goes through an egress proxy that lets through the site itself and its subdomains, so that no redirect
 leads to a machine inside. Knows nothing of what a page is worth.
@@ -36,6 +36,8 @@ class Visit(NamedTuple):
     status: int
     location: str | None
     text: str
+    etag: str | None = None
+    modified: str | None = None
 
 
 class Declined(NamedTuple):
@@ -84,7 +86,11 @@ class Visitor:
                 return found
         return found
 
-    async def _walk(self, domain: str, url: str) -> Visit | Declined:
+    async def page(self, url: str, known: dict[str, str] | None = None) -> Visit | Declined:
+        """The page at an address of a listed site; with `known` conditions the answer may be 304, not changed."""
+        return await self._walk(urlsplit(url).netloc.casefold(), url, known)
+
+    async def _walk(self, domain: str, url: str, known: dict[str, str] | None = None) -> Visit | Declined:
         for _ in range(_MOST_HOPS):
             if not self.allow_list.permits_url(url) or not _within(domain, url):
                 return Declined("moved", f"leads to {urlsplit(url).netloc}")
@@ -93,7 +99,7 @@ class Visitor:
                 return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
             if not rules.can_fetch(AGENT, url):
                 return Declined("robots", f"{urlsplit(url).netloc} asks not to be read")
-            visit = await self._get(url, float(rules.crawl_delay(AGENT) or 0))
+            visit = await self._get(url, float(rules.crawl_delay(AGENT) or 0), known)
             if visit is None:
                 return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
             if visit.location is None:
@@ -126,18 +132,19 @@ class Visitor:
             rules.parse(visit.text.splitlines() if visit is not None and visit.status == 200 else [])
         return rules
 
-    async def _get(self, url: str, delay: float) -> Visit | None:
+    async def _get(self, url: str, delay: float, known: dict[str, str] | None = None) -> Visit | None:
         """One request in its turn; None when there is no answer in time."""
         await self._turn(urlsplit(url).netloc, min(max(self._pause, delay), _LONGEST_PAUSE_SECONDS))
         try:
-            async with asyncio.timeout(_REQUEST_SECONDS), self._client.stream("GET", url) as answer:
+            async with asyncio.timeout(_REQUEST_SECONDS), self._client.stream("GET", url, headers=known) as answer:
                 if UNREACHED_HEADER in answer.headers or REFUSED_HEADER in answer.headers:
                     return None
                 text = await _text(answer)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
             return None
         target = answer.headers.get("location") if answer.is_redirect else None
-        return Visit(url, answer.status_code, urljoin(url, target) if target else None, text)
+        etag, modified = answer.headers.get("etag"), answer.headers.get("last-modified")
+        return Visit(url, answer.status_code, urljoin(url, target) if target else None, text, etag, modified)
 
     async def _turn(self, host: str, pause: float) -> None:
         clock = asyncio.get_running_loop().time
