@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.commands import calibrating, catalogs, data, exporting, machine, reviewing, running, tasks
+from pipeline.commands import calibrating, catalogs, data, exporting, generating, machine, reviewing, running, tasks
 from pipeline.commands.shell import group, run
 
 app = group("Trajectories with proof: GUI-agent data, collected and verified.")
@@ -20,6 +20,7 @@ app.command(epilog=data.REPORT_EXAMPLES)(data.report)
 app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
 app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
 app.add_typer(catalogs.catalog, name="catalog")
+tasks.tasks.command("generate", epilog=generating.GENERATE_EXAMPLES)(generating.generate_tasks)
 app.add_typer(tasks.tasks, name="tasks")
 app.add_typer(machine.apps, name="apps")
 app.command(epilog=machine.DOCTOR_EXAMPLES)(machine.doctor)

@@ -42,7 +42,7 @@ def check(
     found = load_tasks(source)
     gated = gate(
         [Candidate(task.task_id, task, task.generator) for task in found],
-        around_tasks(found, _day(today), allow or ()),
+        around_tasks(found, day_of(today), allow or ()),
         contamination=load_contamination(contamination) if contamination else None,
         template_share=share,
     )
@@ -54,7 +54,8 @@ def check(
     return 1 if gated.rejections else 0
 
 
-def _day(text: str | None) -> date:
+def day_of(text: str | None) -> date:
+    """The day that is stated, today where none is; raises ConfigError."""
     if text is None:
         return now().date()
     try:

@@ -1,0 +1,173 @@
+"""The command that makes tasks: drafts from templates, through the gate, to files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.actions import Model
+from pipeline.app_entry import app_names
+from pipeline.commands.shell import examples
+from pipeline.commands.tasks import day_of
+from pipeline.config import RunConfig, load_config
+from pipeline.envs.fake import FakeEnvironment
+from pipeline.errors import ConfigError
+from pipeline.reaper import Scratch, sweep
+from pipeline.records import Rejection
+from pipeline.tasks import TaskSpec
+from taskspecs.facts import EnvironmentFacts, LiveFacts
+from taskspecs.gate import TEMPLATE_SHARE
+from taskspecs.gate_sets import load_contamination
+from taskspecs.generate import LANGUAGES, Ask, Drafts, generate
+from taskspecs.sieve import Sieved, largest_share, sieve
+from taskspecs.templates import load_templates, template_apps
+
+GENERATE_EXAMPLES = examples(
+    "pathproof tasks generate",
+    "pathproof tasks generate trac fava --count 100 --seed 3 --out trac-and-fava.jsonl",
+    "pathproof tasks generate fake-todo --config fake --languages zh --share 1",
+)
+
+Given = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[APP|KEY=VALUE]", help="Applications; all that have templates if none is named."),
+]
+
+
+def generate_tasks(
+    given: Given = None,
+    languages: Annotated[str, typer.Option(metavar="LIST", help="Languages of the instructions.")] = ",".join(
+        LANGUAGES
+    ),
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks to draft.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed makes the same tasks.")] = 0,
+    infeasible_rate: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The part of the drafts that cannot be done, on purpose.")
+    ] = 0.1,
+    contamination: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Texts of benchmarks that no task may meet.")
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="A configuration by name, or a YAML file.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The tasks, as JSON lines.")] = Path("tasks.jsonl"),
+    rejected: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What was rejected, and why; by default beside the tasks.")
+    ] = None,
+    today: Annotated[str | None, typer.Option(metavar="DATE", help="The day from which dates are counted.")] = None,
+    share: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The largest part of the tasks that one template may give.")
+    ] = TEMPLATE_SHARE,
+) -> int:
+    """Make tasks that exist, can be done and can be proved; `collect tasks=FILE` reads them."""
+    settings, app_ids = _settings(given or [], config)
+    ask = Ask(
+        app_ids=app_ids,
+        today=day_of(today),
+        count=count,
+        languages=_languages(languages),
+        seed=seed,
+        infeasible_rate=infeasible_rate,
+        template_share=share,
+    )
+    known = load_contamination(contamination) if contamination else None
+    for app_id in app_ids:
+        load_templates(app_id)  # what is wrong in the data is told before anything is started
+    drafts = asyncio.run(_drafts(ask, settings))
+    made = sieve(drafts, ask.today, allow=settings.allow, contamination=known, template_share=share)
+    _write(out, made.tasks)
+    _write(rejected or out.with_suffix(".rejected.jsonl"), made.rejections)
+    _close(ask, drafts, made)
+    return 0 if made.tasks else 1
+
+
+def _settings(given: Sequence[str], config: str | None) -> tuple[RunConfig, list[str]]:
+    """The configuration and the applications; raises ConfigError when one of them has no templates."""
+    named = [text for text in given if "=" not in text]
+    settings = load_config(config or "quickstart", [text for text in given if "=" in text])
+    offered = template_apps()
+    app_ids = named or (settings.apps if config else [app_id for app_id in offered if app_id in app_names()])
+    for app_id in app_ids:
+        if app_id not in offered:
+            raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(offered)}")
+    return settings, sorted(set(app_ids))
+
+
+def _languages(text: str) -> list[str]:
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    for language in found:
+        if language not in LANGUAGES:
+            raise ConfigError(f"--languages: '{language}' is none of {', '.join(LANGUAGES)}")
+    return found
+
+
+async def _drafts(ask: Ask, settings: RunConfig) -> Drafts:
+    typer.echo(f"drafting {ask.count} tasks for {', '.join(ask.app_ids)}", err=True)
+    if settings.provider == "fake":
+        return await generate(ask, EnvironmentFacts(FakeEnvironment()))
+    sweep()
+    with Scratch("generate") as scratch:
+        facts = LiveFacts(scratch)
+        try:
+            return await generate(ask, facts)
+        finally:
+            await facts.close()
+
+
+def _write(path: Path, rows: Sequence[Model]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{row.model_dump_json()}\n" for row in rows), encoding="utf-8")
+
+
+def _close(ask: Ask, drafts: Drafts, made: Sieved) -> None:
+    """The table of what was made, the reasons, and the line that sums up."""
+    Console(stderr=True, width=140).print(_table(made.tasks, made.rejections))
+    short = ask.count - len(drafts.candidates) - len(drafts.rejections)
+    if short > 0:
+        typer.echo(
+            f"{short} fewer drafts than asked for: more templates, or a larger --share, would give them", err=True
+        )
+    for reason, number in sorted(Counter(row.reason for row in made.rejections).items()):
+        typer.echo(f"{reason}: {number}", err=True)
+    templates = {task.template_id for task in made.tasks}
+    typer.echo(
+        f"tasks={len(made.tasks)} apps={len({app_id for task in made.tasks for app_id in task.app_ids})} "
+        f"templates={len(templates)} largest_share={largest_share(made.tasks):.3f} rejected={len(made.rejections)}"
+    )
+
+
+def _table(tasks: Sequence[TaskSpec], rejections: Sequence[Rejection]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("app", no_wrap=True)
+    headings = ("tasks", "single", "multi", "workflow", *LANGUAGES, "infeasible", "templates", "share", "rejected")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    concerned = [*(task.app_ids for task in tasks), *(row.app_ids for row in rejections)]
+    for app_id in sorted({app_id for app_ids in concerned for app_id in app_ids}):
+        own = [task for task in tasks if app_id in task.app_ids]
+        table.add_row(app_id, *_counts(own, sum(app_id in row.app_ids for row in rejections)))
+    table.add_section()
+    table.add_row("total", *_counts(tasks, len(rejections)))
+    return table
+
+
+def _counts(tasks: Sequence[TaskSpec], rejected: int) -> list[str]:
+    tiers = Counter(task.tier for task in tasks)
+    languages = Counter(task.language for task in tasks)
+    return [
+        str(len(tasks)),
+        *(str(tiers[tier]) for tier in ("single", "multi", "workflow")),
+        *(str(languages[language]) for language in LANGUAGES),
+        str(sum(not task.feasible for task in tasks)),
+        str(len({task.template_id for task in tasks})),
+        f"{largest_share(tasks):.1%}",
+        str(rejected),
+    ]
