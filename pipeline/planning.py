@@ -23,12 +23,11 @@ class Tried(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Everything that decides which trajectories a run consists of."""
+    """Everything that decides which trajectories a run consists of; `rounds` are the tasks of each, as far as known."""
 
     run_id: str
     policy_id: str
-    tasks: Sequence[TaskSpec]
-    rounds: int
+    rounds: Sequence[Sequence[TaskSpec]]
     seed: int
     attempts: int
     max_steps: int | None = None
@@ -36,8 +35,8 @@ class Order(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many trajectories the run has when it is whole."""
-        return len(self.tasks) * self.rounds
+        """How many trajectories these rounds have when they are whole."""
+        return sum(map(len, self.rounds))
 
 
 class Work(NamedTuple):
@@ -54,8 +53,8 @@ class Work(NamedTuple):
 
 def missing(order: Order, final: Collection[str], tried: Mapping[str, Tried]) -> Iterator[list[Work]]:
     """Round by round, the work without a final attempt. Each round has its own seed, or it would repeat the first."""
-    for round_ in range(order.rounds):
-        planned = (_work(order, task, round_, tried) for task in order.tasks)
+    for round_, tasks in enumerate(order.rounds):
+        planned = (_work(order, task, round_, tried) for task in tasks)
         yield [work for work in planned if work.plan.trajectory_id not in final]
 
 

@@ -35,7 +35,7 @@ from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
-from pipeline.tasks import TaskSpec
+from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import Termination
 from verifiers.asking import together
 
@@ -53,6 +53,8 @@ class Post(NamedTuple):
     config: RunConfig
     access: Mapping[ModelPlace, Access] | None = None
     online_pass: str = ""
+    known: tuple[Capability, ...] = ()
+    """Capabilities as this round knows them, where that differs from the shipped catalogs."""
 
 
 class AttemptReport(NamedTuple):
@@ -95,6 +97,7 @@ class RolloutWorker:
         self._environment: Environment | None = None
         self._clients = Clients(post.config.llm, post.access or {})
         self._models = Models(post.config, self._clients, post.online_pass)
+        self._known = {capability.capability_id: capability for capability in post.known}
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
         self._waiting_since = 0.0
@@ -119,7 +122,7 @@ class RolloutWorker:
         """Make one attempt; the delivery is what the buffer gave up, often nothing. Raises SinkError."""
         if self._environment is None:
             raise RunError(f"worker {self._post.name} was not made ready")
-        policy = policies.build(self._post.config, task, plan.seed, self._models)
+        policy = policies.build(self._post.config, task, plan.seed, self._models, self._known)
         gate = PermissiveGate(self._post.config.profile)
         self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan))
         try:

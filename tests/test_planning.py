@@ -27,8 +27,8 @@ def task(name: str, app_id: str = "notes") -> TaskSpec:
 
 
 def order(*tasks: TaskSpec, **more: Any) -> Order:
-    fields: dict[str, Any] = {"rounds": 1, "seed": 7, "attempts": 3, **more}
-    return Order(run_id="run", policy_id="policy", tasks=tasks, **fields)
+    fields: dict[str, Any] = {"seed": 7, "attempts": 3, **more}
+    return Order(run_id="run", policy_id="policy", rounds=[tasks] * fields.pop("rounds", 1), **fields)
 
 
 def all_of(rounds: list[list[Work]]) -> list[Work]:

@@ -35,7 +35,7 @@ CONFIG = fake_config("policy.mistakes=0")
 
 
 def works(*tasks: TaskSpec, rounds: int = 1) -> list[Work]:
-    order = Order(RUN, policy_id(CONFIG), tasks, rounds, seed=7, attempts=2)
+    order = Order(RUN, policy_id(CONFIG), [tasks] * rounds, seed=7, attempts=2)
     return [work for round_ in missing(order, (), {}) for work in round_]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import assert_never
 
 from pipeline.config import RunConfig
@@ -16,13 +18,19 @@ from pipeline.policies.planner import PlannerPolicy
 from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.policies.transcript import system_text
 from pipeline.protocols import Policy
-from pipeline.tasks import TaskSpec
+from pipeline.tasks import Capability, TaskSpec
 from verifiers.asking import LANGUAGES, prompt_text
 from verifiers.step import PROMPT
 
 
-def build(config: RunConfig, task: TaskSpec, seed: int, models: Models | None = None) -> Policy:
-    """A policy for one episode of a task; only `chat` needs models."""
+def build(
+    config: RunConfig,
+    task: TaskSpec,
+    seed: int,
+    models: Models | None = None,
+    known: Mapping[str, Capability] = MappingProxyType({}),
+) -> Policy:
+    """A policy for one episode of a task; only `chat` needs models, only `planner` what is known of capabilities."""
     identity = policy_id(config)
     match config.policy.name:
         case "chat":
@@ -32,7 +40,7 @@ def build(config: RunConfig, task: TaskSpec, seed: int, models: Models | None = 
         case "noop":
             return NoopPolicy(identity, task)
         case "planner":
-            return PlannerPolicy(identity, task, config.policy.mistakes, seed)
+            return PlannerPolicy(identity, task, config.policy.mistakes, seed, known)
         case "scripted":
             return ScriptedPolicy(identity, task)
         case _:

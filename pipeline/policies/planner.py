@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from catalogs.store import capability
 from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Scroll, Wait
@@ -16,20 +18,31 @@ from pipeline.policies.mistakes import Slip, is_idle, slip
 from pipeline.policies.script import Missing, Move, Planned, Script, decision_of
 from pipeline.policies.wording import is_chinese, thought
 from pipeline.protocols import Decision, Observation, Policy, Turn
-from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec
+from pipeline.tasks import Capability, CapabilityCall, ProcedureStep, TaskSpec
 from taskspecs.store import bind
 
 
 class PlannerPolicy(Policy):
-    """Follows procedures, re-grounded on each screen; goes back after a wrong click it notices."""
+    """Follows procedures, re-grounded on each screen; goes back after a wrong click it notices.
+
+    `known` are capabilities as this run has come to know them; the others are as the shipped catalogs have them.
+    """
 
     name = "planner"
 
-    def __init__(self, policy_id: str, task: TaskSpec, mistakes: float, seed: int) -> None:
+    def __init__(
+        self,
+        policy_id: str,
+        task: TaskSpec,
+        mistakes: float,
+        seed: int,
+        known: Mapping[str, Capability] = MappingProxyType({}),
+    ) -> None:
         self.policy_id = policy_id
         self._task = task
         self._mistakes = mistakes
         self._seed = seed
+        self._known = known
         self._drawn: Counter[tuple[int, bool]] = Counter()
         self._script: Script | None = None
         self._astray = 0
@@ -53,7 +66,7 @@ class PlannerPolicy(Policy):
 
     def _followed(self, seen: Observation) -> Script:
         if self._script is None:
-            plan = planned(self._task) or _search(self._task, seen)
+            plan = planned(self._task, self._known) or _search(self._task, seen)
             self._script = Script(plan, self._task.language)
         return self._script
 
@@ -90,14 +103,14 @@ class PlannerPolicy(Policy):
         return decision_of(action, thought(self._task.language, action), turn.observation)
 
 
-def planned(task: TaskSpec) -> list[Planned]:
+def planned(task: TaskSpec, known: Mapping[str, Capability] = MappingProxyType({})) -> list[Planned]:
     """The procedures of the capabilities a task calls, and the end; nothing when it calls none."""
-    steps = [step for call in task.calls for step in _procedure(call, task.language)]
+    found = [known.get(call.capability_id) or capability(call.capability_id) for call in task.calls]
+    steps = [step for call, one in zip(task.calls, found, strict=True) for step in _procedure(call, one, task.language)]
     return [*steps, Planned(ProcedureStep(action="Finished", content=_answer_form(task)))] if steps else []
 
 
-def _procedure(call: CapabilityCall, language: str) -> list[Planned]:
-    found = capability(call.capability_id)
+def _procedure(call: CapabilityCall, found: Capability, language: str) -> list[Planned]:
     slots = [f"{{{param.name}}}" for param in call.params]
     same_language = is_chinese(found.language) == is_chinese(language)
     purpose = f"{found.verb} {found.object}" if same_language else ""
