@@ -17,6 +17,12 @@ from pipeline.errors import ConfigError, first_problem
 from pipeline.tasks import Capability
 
 
+def catalog_names() -> list[str]:
+    """Applications that have a capability catalog, sorted."""
+    folder = resources.files("catalogs") / "apps"
+    return sorted(entry.name for entry in folder.iterdir() if (entry / "capabilities.yaml").is_file())
+
+
 @cache
 def load_catalog(app_id: str) -> tuple[Capability, ...]:
     """The capabilities of an application, in file order; raises ConfigError when the file is missing or malformed."""
