@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.commands import calibrating, catalogs, data, exporting, generating, machine, reviewing, running, tasks
+from pipeline.commands import (
+    calibrating,
+    catalogs,
+    covering,
+    data,
+    exporting,
+    generating,
+    machine,
+    reviewing,
+    running,
+    tasks,
+)
 from pipeline.commands.shell import group, run
 
 app = group("Trajectories with proof: GUI-agent data, collected and verified.")
@@ -19,6 +30,7 @@ app.command(epilog=data.COMPACT_EXAMPLES)(data.compact)
 app.command(epilog=data.REPORT_EXAMPLES)(data.report)
 app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
 app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
+catalogs.catalog.command(epilog=covering.COVERAGE_EXAMPLES)(covering.coverage)
 app.add_typer(catalogs.catalog, name="catalog")
 tasks.tasks.command("generate", epilog=generating.GENERATE_EXAMPLES)(generating.generate_tasks)
 app.add_typer(tasks.tasks, name="tasks")
