@@ -9,9 +9,11 @@ from pipeline.commands import (
     catalogs,
     covering,
     data,
+    exploring,
     exporting,
     generating,
     machine,
+    proving,
     reviewing,
     running,
     tasks,
@@ -31,7 +33,9 @@ app.command(epilog=data.REPORT_EXAMPLES)(data.report)
 app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
 app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
 catalogs.catalog.command(epilog=covering.COVERAGE_EXAMPLES)(covering.coverage)
+catalogs.catalog.command(epilog=exploring.EXPLORE_EXAMPLES)(exploring.explore)
 app.add_typer(catalogs.catalog, name="catalog")
+tasks.tasks.command(epilog=proving.SELFTEST_EXAMPLES)(proving.selftest)
 tasks.tasks.command("generate", epilog=generating.GENERATE_EXAMPLES)(generating.generate_tasks)
 app.add_typer(tasks.tasks, name="tasks")
 app.add_typer(machine.apps, name="apps")

@@ -1,0 +1,92 @@
+"""The edges that an exploration walked: rows with the screens before and after, and the pictures and trees they name.
+
+Equal edges are kept once. Knows how to read edges out of a rollout's record, nothing of how they came about.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from catalogs.screens import structure_signature
+from pipeline.actions import Action, Terminal, Wait, render
+from pipeline.records import Frame, ObservationRow, Record, Transition, Tree, digest
+from pipeline.tasks import Evidence
+
+
+class Seen(NamedTuple):
+    """A screen as it was looked at."""
+
+    signature: str
+    frame: Frame | None
+    tree: Tree | None
+
+
+class Edges:
+    """The edges of one application, in the order in which they were walked."""
+
+    def __init__(self, app_id: str, round_: int) -> None:
+        self._app_id, self._round = app_id, round_
+        self._known: set[tuple[str, ...]] = set()
+        self.transitions: list[Transition] = []
+        self.states: dict[str, int] = {}
+        """Signatures, and how often each was come to."""
+        self.frames: dict[str, Frame] = {}
+        self.trees: dict[str, Tree] = {}
+
+    def add(self, before: Seen, action: Action, after: Seen, capability_id: str | None) -> None:
+        """Keep an edge, its pictures and its trees; one that is there already only counts."""
+        for seen in (before, after):
+            self.states.setdefault(seen.signature, 0)
+        self.states[after.signature] += 1
+        key = (before.signature, after.signature, render(action), capability_id or "")
+        if key in self._known:
+            return
+        self._known.add(key)
+        for seen in (before, after):
+            self._show(seen)
+        self.transitions.append(
+            Transition(
+                app_id=self._app_id,
+                round=self._round,
+                from_signature=before.signature,
+                to_signature=after.signature,
+                action=action,
+                frame_before=before.frame.sha256 if before.frame is not None else None,
+                frame_after=after.frame.sha256 if after.frame is not None else None,
+                capability_id=capability_id,
+            )
+        )
+
+    def add_record(self, record: Record, capability_id: str) -> None:
+        """Keep the edges that a rollout walked: every action but the waits and the last word."""
+        for step in record.steps:
+            action, at = step.action, step.step_index
+            if action is None or isinstance(action, Terminal | Wait) or at + 1 >= len(record.observations):
+                continue
+            if step.status == "ok":
+                before, after = (_seen(record, record.observations[index]) for index in (at, at + 1))
+                self.add(before, action, after, capability_id)
+
+    def _show(self, seen: Seen) -> None:
+        if seen.frame is not None:
+            self.frames[seen.frame.sha256] = seen.frame
+        if seen.tree is not None:
+            self.trees[seen.tree.sha256] = seen.tree
+
+
+def evidence_of(record: Record, licence: str) -> Evidence:
+    """Where a capability was seen: the screens of the last edge, and the last picture or tree."""
+    signatures = [_seen(record, row).signature for row in record.observations[-2:]]
+    last = record.observations[-1] if record.observations else None
+    proof = (last.frame_sha256 or last.tree_sha256) if last is not None else None
+    return Evidence(
+        source=f"explored:{'>'.join(signatures)}",
+        quote_sha256=proof or digest("nothing was seen"),
+        licence=licence,
+    )
+
+
+def _seen(record: Record, row: ObservationRow) -> Seen:
+    frame = record.frames[row.frame_sha256] if row.frame_sha256 else None
+    tree = record.trees[row.tree_sha256] if row.tree_sha256 else None
+    return Seen(structure_signature(row.location, tree.nodes if tree is not None else []), frame, tree)

@@ -1,0 +1,117 @@
+"""The actor that explores applications: it owns a scratch folder and an environment, and writes what it saw itself.
+
+A plain class that works without Ray as well. What is reported back is small: pictures and trees go into parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import NamedTuple
+
+from catalogs.confirming import Subject
+from catalogs.explore import Budget, Explored, Line, Report, explore
+from catalogs.store import load_catalog
+from pipeline import envs
+from pipeline.apps import install, load_app
+from pipeline.config import RunConfig
+from pipeline.errors import RunError
+from pipeline.protocols import Environment
+from pipeline.reaper import Scratch, sweep
+from pipeline.sinks import Batch, PartWriter
+from pipeline.storage import Address
+from pipeline.tasks import Capability
+
+
+class Errand(NamedTuple):
+    """What an explorer is told once: its name, its configuration, and where its rows go, if anywhere."""
+
+    name: str
+    config: RunConfig
+    budget: Budget
+    folder: Address | None = None
+    run_id: str = ""
+    epoch: int = 0
+    round: int = 0
+
+
+class Findings(NamedTuple):
+    """What an exploration brought back, without anything heavy; `batch` holds the rows where they are written."""
+
+    capabilities: list[Capability]
+    report: Report
+    batch: Batch | None
+
+
+class CatalogWorker:
+    """Explores applications, one at a time."""
+
+    def __init__(self, errand: Errand) -> None:
+        self._errand = errand
+        self._scratch: Scratch | None = None
+        self._environment: Environment | None = None
+        self._heard: list[Line] = []
+
+    async def ready(self) -> str:
+        """Make the scratch folder and the environment; the name of this machine. Raises SetupError."""
+        await asyncio.to_thread(sweep)
+        self._scratch = await asyncio.to_thread(Scratch, self._errand.name)
+        self._environment = envs.build(self._errand.config, self._scratch)
+        return os.uname().nodename
+
+    async def beat(self) -> None:
+        """Answer, to show that the process and its loop are alive."""
+
+    async def heard(self) -> list[Line]:
+        """What has been found out since the last call."""
+        lines, self._heard = self._heard, []
+        return lines
+
+    async def explore(self, app_id: str, known: list[Capability] | None = None) -> Findings:
+        """Explore one application; `known` stands for its shipped catalog. Raises SetupError, EnvError or SinkError."""
+        if self._environment is None:
+            raise RunError(f"explorer {self._errand.name} was not made ready")
+        subject = await asyncio.to_thread(subject_of, app_id, self._errand.config)
+        explored = await explore(
+            subject,
+            self._environment,
+            load_catalog(app_id) if known is None else known,
+            self._errand.budget,
+            seed=self._errand.config.seed,
+            round_=self._errand.round,
+            tell=self._heard.append,
+        )
+        batch = await asyncio.to_thread(self._written, explored)
+        return Findings(explored.capabilities, explored.report, batch)
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+        if self._environment is not None:
+            await self._environment.close()
+        if self._scratch is not None:
+            await asyncio.to_thread(self._scratch.close)
+
+    def _written(self, explored: Explored) -> Batch | None:
+        errand = self._errand
+        if errand.folder is None:
+            return None
+        writer = PartWriter(errand.folder, errand.run_id, errand.epoch, errand.name)
+        for rows in (explored.capabilities, explored.transitions, explored.frames, explored.trees):
+            writer.add(rows)
+        return writer.flush()
+
+
+def subject_of(app_id: str, config: RunConfig) -> Subject:
+    """The application as the explorer needs it, installed if need be; raises ConfigError or SetupError."""
+    if config.provider == "fake":
+        return Subject(app_id, language=load_catalog(app_id)[0].language)
+    entry = load_app(app_id)
+    install(entry)
+    return Subject(
+        app_id=app_id,
+        platform=entry.platform,
+        language=load_catalog(app_id)[0].language,
+        home=entry.home,
+        resettable=bool(entry.state),
+        licence=entry.licence,
+    )
