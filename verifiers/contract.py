@@ -104,12 +104,20 @@ def side_effects(task: TaskSpec, record: Record) -> list[str]:
     return unexpected
 
 
+def changed_keys(task: TaskSpec, record: Record) -> list[str]:
+    """Keys of the state that the last reads say have changed, without those that the task always ignores."""
+    end = record.observations[-1].observation_index if record.observations else 0
+    reads = [read for read in record.probe_reads if read.probe == CHANGES and read.observation_index == end]
+    rows = [row for read in reads for row in read.value or [] if read.error is None]
+    return [row[0] for row in rows if row and not _expected(row[0], task.always_ignore)]
+
+
 def _expected(key: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 def _result(check: Check, segment: str, record: Record, pass_id: str) -> CheckResult:
-    rows = _read(check, record)
+    rows = rows_at_end(check, record)
     return CheckResult(
         pass_id=pass_id,
         attempt_id=record.attempt.attempt_id,
@@ -121,7 +129,7 @@ def _result(check: Check, segment: str, record: Record, pass_id: str) -> CheckRe
     )
 
 
-def _read(check: Check, record: Record) -> Rows | None:
+def rows_at_end(check: Check, record: Record) -> Rows | None:
     """What the check's probe read at the end; an earlier read says nothing about the end."""
     last = record.observations[-1] if record.observations else None
     if check.probe == ANSWER:

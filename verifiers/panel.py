@@ -2,7 +2,8 @@
 
 A trajectory: what cannot be judged is unscored; a person's answer decides; evidence of absence decides infeasible
 tasks; a failed check takes `complete` off the ballot; then two thirds of the valid votes by two families. Where no
-model judge was asked, the checks decide and program judges only dispute them. Where a calibration has weights for these
+model judge was asked, the checks decide and program judges only dispute them. A state that changed while the agent made
+no operation that could change it is disputed whatever the votes say. Where a calibration has weights for these
 judges (`panel.rule=weighted`), they decide in place of the quorum, after the same vetoes.
 
 A step has no checks. Where no model judge was asked, program judges decide it among themselves (rule `single`: one
@@ -24,7 +25,7 @@ from pipeline.tasks import TaskSpec
 from pipeline.words import FailureCategory, Grade, Rule, StepGrade, TraceGrade, VerdictStatus
 from verifiers.ballot import Ballot, ballot_of
 from verifiers.calibration import PASSED, CalibrationFile
-from verifiers.contract import Outcome, outcome_of
+from verifiers.contract import Outcome, changed_keys, outcome_of
 from verifiers.failures import category_of
 from verifiers.operations import any_task_specific
 from verifiers.telemetry import right_grade, signs_of
@@ -143,7 +144,12 @@ def _checks(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -
 
 
 def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
-    if outcome.checks != "passed" or case.task.contract_kind == "rubric" or not ballot.valid:
+    if outcome.checks != "passed" or case.task.contract_kind == "rubric":
+        return None
+    if changed_keys(case.task, case.record) and not any_task_specific(case.record):
+        reason = "every check holds and the state has changed, yet the agent made no operation that could change it"
+        return Ruling("undecided", None, "contract_disputed", reason)
+    if not ballot.valid:
         return None
     if ballot.share("complete"):
         return None
