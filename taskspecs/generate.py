@@ -121,16 +121,18 @@ async def _cell(template: Template, ground: Ground, count: int, ask: Ask) -> Dra
 async def _fresh(
     template: Template, ground: Ground, random: Random, earlier: Mapping[tuple[str, ...], str]
 ) -> Drawn | Finding:
-    """Values that no earlier draft of the template has."""
-    told: tuple[str, ...] = ()
+    """Values that no earlier draft of the template has; else why the last that were drawn do not do."""
+    finding = Finding("underspecified", "nothing was drawn")
     for _ in range(TRIES):
         drawn = await draw(template, ground, random)
         if isinstance(drawn, Finding):
+            finding = drawn
+        elif _told(template, drawn) in earlier:
+            used = earlier[_told(template, drawn)]
+            finding = Finding("duplicate_of", "the template gives no further different task", used)
+        else:
             return drawn
-        told = _told(template, drawn)
-        if told not in earlier:
-            return drawn
-    return Finding("duplicate_of", "the template gives no further different task", earlier[told])
+    return finding
 
 
 def _told(template: Template, drawn: Drawn) -> tuple[str, ...]:

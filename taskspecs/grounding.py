@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from pipeline.errors import EpisodeError
 from pipeline.protocols import Facts
+from pipeline.tasks import ANSWER
 from taskspecs.gate_cases import Finding
-from taskspecs.template_filling import filled_params
+from taskspecs.template_filling import filled_check, filled_params
 from taskspecs.template_records import SlotSource, Template
 from taskspecs.values import in_language, load_values
 
@@ -43,7 +44,14 @@ async def draw(template: Template, ground: Ground, random: Random) -> Drawn | Fi
         if not left:
             return Finding("underspecified", f"slot '{slot.name}': no value is left that is not {sorted(taken)}")
         drawn[slot.name] = random.choice(left)
-    return drawn
+    return _without_answer(template, drawn) or drawn
+
+
+def _without_answer(template: Template, drawn: Drawn) -> Finding | None:
+    """The finding when what is to be answered is empty with these values."""
+    asked = [filled_check(check, drawn) for check in template.checks if check.probe == ANSWER]
+    empty = next((check for check in asked if not all(cell.strip() for cell in check.expected)), None)
+    return Finding("underspecified", f"there is nothing to answer for '{empty.name}'") if empty else None
 
 
 async def _offered(app_id: str, slot: SlotSource, drawn: Drawn, ground: Ground) -> list[str] | Finding:
