@@ -72,10 +72,11 @@ class LinesState(Model):
 
 
 class FilesState(Model):
-    """A file, or all files of a folder: keys are paths in the data folder."""
+    """A file, or all files of a folder: keys are paths in the data folder; those that fit `ignore` are no state."""
 
     kind: Literal["files"] = "files"
     path: str
+    ignore: list[str] = Field(default_factory=list)
 
 
 class JsonState(Model):

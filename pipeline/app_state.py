@@ -40,7 +40,7 @@ def snapshot(sources: Sequence[StateSource], root: Path) -> dict[str, str]:
             case LinesState():
                 state.update(_lines_state(source, inside(root, source.path)))
             case FilesState():
-                state.update(_files_state(root, inside(root, source.path)))
+                state.update(_files_state(source, root))
             case JsonState():
                 state.update(_objects_state(source, inside(root, source.path)))
     return state
@@ -173,9 +173,12 @@ def _objects_state(source: JsonState, path: Path) -> Iterator[tuple[str, str]]:
         yield key, _fingerprint([json.dumps(kept, sort_keys=True)])
 
 
-def _files_state(root: Path, path: Path) -> dict[str, str]:
+def _files_state(source: FilesState, root: Path) -> Iterator[tuple[str, str]]:
     base = root.resolve()
-    return {str(file.relative_to(base)): hashlib.sha256(file.read_bytes()).hexdigest() for file in _files(path)}
+    for file in _files(inside(root, source.path)):
+        key = str(file.relative_to(base))
+        if not any(fnmatchcase(key, pattern) for pattern in source.ignore):
+            yield key, hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _files(path: Path) -> list[Path]:

@@ -131,6 +131,11 @@ def test_files_are_compared_by_content(root: Path) -> None:
     ]
 
 
+def test_ignored_files_are_no_state(root: Path) -> None:
+    kept = FilesState(path="content", ignore=["content/deep/*.bin", "a.txt"])
+    assert list(snapshot([kept], root)) == ["content/a.txt"]
+
+
 def test_objects_of_a_list_are_named_by_their_fields(tmp_path: Path) -> None:
     source = JsonState(path="flows.json", key=["type", "id"], ignore=["x"])
     (tmp_path / "flows.json").write_text('[{"type": "tab", "id": "t1"}, {"id": "n1", "type": "debug", "x": 1, "y": 2}]')
