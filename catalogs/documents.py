@@ -34,6 +34,7 @@ class Document(NamedTuple):
     licence: str
     sha256: str
     blocks: tuple[Block, ...]
+    prose: bool = False
 
     @property
     def address(self) -> str:
@@ -91,7 +92,10 @@ def _document(source: Source, raw: _Raw) -> tuple[Document, tuple[Finding, ...]]
     blocks, findings = cleaned(page.blocks, f"{source.name}/{raw.language}/{raw.name}")
     title = next((block.text for block in blocks if block.kind == "heading"), "") or page.title or raw.name
     digest = hashlib.sha256(raw.data).hexdigest()
-    return Document(source.name, source.app_id, raw.name, title, raw.language, raw.licence, digest, blocks), findings
+    document = Document(
+        source.name, source.app_id, raw.name, title, raw.language, raw.licence, digest, blocks, source.prose
+    )
+    return document, findings
 
 
 def _files(source: Source, place: Folder, absent: list[Absent]) -> Iterator[_Raw]:

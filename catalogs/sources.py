@@ -76,6 +76,8 @@ class Source(Model):
     title: str
     platform: Platform
     licence: str
+    prose: bool = False
+    """Whether what sentences offer ("you can ...") counts, beside headings and names of controls."""
     places: list[Place] = Field(min_length=1)
     areas: dict[str, str] = Field(default_factory=dict)
     """Names of the catalog's first level, by the beginning of a document's path; otherwise its title is the name."""
