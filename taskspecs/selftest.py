@@ -9,7 +9,7 @@ where the environment comes from, nor of what becomes of a task that does not ho
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ from pipeline.judging import Bench, judge_record
 from pipeline.policies.canned import CannedPolicy
 from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.protocols import Environment, Policy
-from pipeline.records import Record, Verdict
+from pipeline.records import Record, Rejection, Verdict
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.structs import Fault
@@ -34,10 +34,14 @@ from taskspecs.giveaway import in_wording, on_screen, told_values
 from taskspecs.mutation import mutants, survives, unchecked_values
 from verifiers.contract import evaluate, outcome_of, rows_at_end, side_effects, state_of
 
+ATTEMPTS = 2
+"""Episodes that a self-test may need: one, and another when it breaks."""
+
 _BLAMED = ("preflight_failed", "setup_failed", "start_page")
 """Faults at the start of which the task is the cause, not the world."""
 _PLAUSIBLE = ("", "Done.", "The task is complete.", "已完成。", "0", "1", "yes", "no", "是", "否")
 """What somebody may say who has done nothing."""
+_CANCELLED = Fault(boundary="worker", code="cancelled", message="the test was ended before its time")
 _IDLE = CallUser(content="?")
 
 
@@ -60,7 +64,7 @@ class Trial(Model):
     seconds: float = 0.0
 
 
-async def selftest(task: TaskSpec, environment: Environment, *, attempts: int = 2) -> Trial:
+async def selftest(task: TaskSpec, environment: Environment, *, attempts: int = ATTEMPTS) -> Trial:
     """Prove a task's contract with one episode of its oracle; what breaks is tried again, `attempts` times in all."""
     began = time.monotonic()
     try:
@@ -68,13 +72,31 @@ async def selftest(task: TaskSpec, environment: Environment, *, attempts: int = 
     except ConfigError as error:
         return _trial(task, began, finding=Finding("oracle_fails", f"the oracle cannot be followed: {error}"))
     fault = record.trajectory.fault
-    stills = stills_of(record)
+    stills = stills_of(record) if record.trajectory.termination != "cancelled" else None
     if fault is not None and fault.code in _BLAMED:
         return _trial(task, began, finding=Finding("preflight_failed", fault.message))
     if fault is not None or stills is None:
-        return _trial(task, began, fault=fault)
+        return _trial(task, began, fault=fault or _CANCELLED)
     exam = _Exam(task, record, stills)
     return _trial(task, began, finding=await exam.first_finding(), exam=exam)
+
+
+def rejections(tasks: Iterable[TaskSpec], found: Mapping[str, Trial]) -> list[Rejection]:
+    """The rows of the tasks that do not hold, given the trials by task."""
+    tried = [(task, found[task.task_id]) for task in tasks if task.task_id in found]
+    return [
+        Rejection(
+            candidate_id=task.task_id,
+            app_ids=task.app_ids,
+            instruction=task.instruction,
+            reason=trial.reason,
+            detail=trial.detail,
+            duplicate_of=None,
+            origin=task.generator,
+        )
+        for task, trial in tried
+        if trial.reason is not None
+    ]
 
 
 class _Exam:
