@@ -25,7 +25,8 @@ INFEASIBLE = "infeasible: "
 _OPENED, _CLOSED = 0.3, 0.3
 """Shares of tasks that say something before and after what they ask for."""
 
-_DOMAINS: dict[Platform, Domain] = {"web": "Web", "mobile": "Mobile", "desktop": "Computer"}
+DOMAINS: dict[Platform, Domain] = {"web": "Web", "mobile": "Mobile", "desktop": "Computer"}
+"""The training domain of each platform."""
 _REASONS: dict[InfeasibleKind, str] = {
     "missing_function": "The application has no such function.",
     "absent_object": "There is no such object.",
@@ -65,7 +66,7 @@ def compose(template: Template, language: str, values: Mapping[str, str], random
             always_ignore=[filled_key(pattern, values) for pattern in template.always_ignore],
             oracle=oracle,
             consequence=consequence_of(calls),
-            domain=_DOMAINS[platform_of(capabilities, template.app_id)],
+            domain=DOMAINS[platform_of(capabilities, template.app_id)],
             feasible=template.feasible,
             infeasible_reason=reason,
             max_steps=template.max_steps or steps_for(oracle),

@@ -5,6 +5,7 @@ Nothing is changed, so an answer holds until the end. Knows nothing of what is m
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from pipeline.app_entry import AppEntry
@@ -30,6 +31,7 @@ class LiveFacts(Facts):
         self._running: dict[str, Instance] = {}
         self._failed: dict[str, EpisodeError] = {}
         self._known: dict[tuple[str, str], list[list[str]]] = {}
+        self._starting = asyncio.Lock()
 
     async def read(self, app_id: str, probe: str, args: Mapping[str, str]) -> list[list[str]]:
         """The rows of a probe; an application that did not start is not started again."""
@@ -45,17 +47,21 @@ class LiveFacts(Facts):
         self._running.clear()
 
     async def _instance(self, app_id: str) -> Instance:
+        async with self._starting:
+            if app_id not in self._running:
+                self._running[app_id] = await self._started(app_id)
+        return self._running[app_id]
+
+    async def _started(self, app_id: str) -> Instance:
         if app_id in self._failed:
             raise self._failed[app_id]
-        if app_id not in self._running:
-            instance = Instance(self._entries.get(app_id) or load_app(app_id), self._scratch)
-            try:
-                await instance.start()
-            except EpisodeError as error:
-                self._failed[app_id] = error
-                raise
-            self._running[app_id] = instance
-        return self._running[app_id]
+        instance = Instance(self._entries.get(app_id) or load_app(app_id), self._scratch)
+        try:
+            await instance.start()
+        except EpisodeError as error:
+            self._failed[app_id] = error
+            raise
+        return instance
 
 
 class EnvironmentFacts(Facts):

@@ -1,10 +1,11 @@
-"""The command that makes tasks: drafts from templates, through the gate, to files."""
+"""The command that makes tasks: drafts, through the gate and the self-tests, to files."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,10 +24,13 @@ from pipeline.errors import ConfigError
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import Rejection
 from pipeline.tasks import TaskSpec
+from pipeline.trials import try_all
 from taskspecs.facts import EnvironmentFacts, LiveFacts
-from taskspecs.gate import TEMPLATE_SHARE
+from taskspecs.gate import TEMPLATE_SHARE, rejection
+from taskspecs.gate_cases import Candidate, Finding
 from taskspecs.gate_sets import load_contamination
 from taskspecs.generate import LANGUAGES, Ask, Drafts, generate
+from taskspecs.selftest import Trial
 from taskspecs.sieve import Sieved, largest_share, sieve
 from taskspecs.templates import load_templates, template_apps
 
@@ -66,6 +70,7 @@ def generate_tasks(
     share: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The largest part of the tasks that one template may give.")
     ] = TEMPLATE_SHARE,
+    selftest: Annotated[bool, typer.Option(help="Prove each contract on the real application.")] = True,
 ) -> int:
     """Make tasks that exist, can be done and can be proved; `collect tasks=FILE` reads them."""
     settings, app_ids = _settings(given or [], config)
@@ -82,11 +87,41 @@ def generate_tasks(
     for app_id in app_ids:
         load_templates(app_id)  # what is wrong in the data is told before anything is started
     drafts = asyncio.run(_drafts(ask, settings))
-    made = sieve(drafts, ask.today, allow=settings.allow, contamination=known, template_share=share)
+    sifted = partial(sieve, today=ask.today, allow=settings.allow, contamination=known, template_share=share)
+    made = sifted(drafts)
+    if selftest and made.tasks:
+        made = sifted(_proved(drafts, made, settings.model_copy(update={"apps": app_ids})))
     _write(out, made.tasks)
     _write(rejected or out.with_suffix(".rejected.jsonl"), made.rejections)
     _close(ask, drafts, made)
     return 0 if made.tasks else 1
+
+
+def _proved(drafts: Drafts, made: Sieved, settings: RunConfig) -> Drafts:
+    """What is left after the self-tests, for the gate to look at its shares again."""
+    trials: dict[str, Trial] = {}
+
+    def heard(task: TaskSpec, trial: Trial) -> None:
+        trials[task.task_id] = trial
+        said = "holds" if trial.held else f"{trial.reason or 'fault'}: {_told(trial)}"
+        typer.echo(f"{len(trials)}/{len(made.tasks)} {task.template_id} {trial.seconds:.1f} s {said}", err=True)
+
+    try_all(made.tasks, settings, heard)
+    candidates: list[Candidate] = []
+    rejections = list(made.rejections)
+    for candidate in drafts.candidates:
+        trial = trials.get(candidate.task.task_id)
+        if trial is not None and trial.held:
+            task = candidate.task.model_copy(update={"fixture_fingerprint": trial.fixture_fingerprint})
+            candidates.append(candidate._replace(task=task))
+        elif trial is not None:
+            rejections.append(rejection(candidate, Finding(trial.reason or "not_executable", _told(trial))))
+    return Drafts(candidates, rejections)
+
+
+def _told(trial: Trial) -> str:
+    """What a self-test that did not hold has to say."""
+    return trial.detail or (f"{trial.fault.code}: {trial.fault.message}" if trial.fault else "")
 
 
 def _settings(given: Sequence[str], config: str | None) -> tuple[RunConfig, list[str]]:
