@@ -8,40 +8,28 @@ This module knows nothing of what else there may be in the application.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from catalogs.meaning import consequence_shown
 from catalogs.mending import candidates
 from catalogs.screens import on_screen
+from catalogs.subject import Subject, trial_task
 from pipeline.actions import CallUser
 from pipeline.episode import plan_attempt
 from pipeline.policies.script import Missing, Planned, Script, decision_of
 from pipeline.policies.wording import thought
 from pipeline.protocols import Decision, Environment, Policy, Turn
-from pipeline.records import Record, digest
+from pipeline.records import Record
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.structs import Node, Param
-from pipeline.tasks import Capability, ProcedureStep, Start, TaskSpec
-from pipeline.words import CapabilityStatus, Domain, Platform
+from pipeline.tasks import Capability, ProcedureStep, Slot
+from pipeline.words import CapabilityStatus
 from taskspecs.store import bind
 
-_TRY_SECONDS = 60.0
+TRY_SECONDS = 60.0
 _MOST_RENAMES = 2
-_DOMAINS: dict[Platform, Domain] = {"web": "Web", "mobile": "Mobile", "desktop": "Computer"}
 _CHANGES = "changes"
-
-
-class Subject(NamedTuple):
-    """The application to be explored: where it begins, and whether everything done to it can be undone."""
-
-    app_id: str
-    platform: Platform = "web"
-    language: str = "en"
-    home: str = "/"
-    resettable: bool = True
-    licence: str = ""
 
 
 class Trial(NamedTuple):
@@ -66,6 +54,11 @@ class Trial(NamedTuple):
         return self.record.trees[sha256].nodes if sha256 is not None else []
 
     @property
+    def ended_at(self) -> str:
+        """The last address."""
+        return self.record.observations[-1].location if self.record.observations else ""
+
+    @property
     def changes(self) -> list[list[str]]:
         """What is different since the start; nothing when that could not be read."""
         reads = [row for row in self.record.probe_reads if row.probe == _CHANGES]
@@ -73,12 +66,16 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a capability: the row as it now is, why, and the runs that show it. `tried` is false without one."""
+    """What came of a capability: the row as it now is, why, and the runs that show it.
+
+    `verdict` is the word for what was found out, null when nothing was. It differs from the row's status in one case:
+    what was `renamed` is `confirmed` again by its new procedure.
+    """
 
     capability: Capability
+    verdict: CapabilityStatus | None
     reason: str
     trials: list[Trial]
-    tried: bool = True
 
 
 class Follower(Policy):
@@ -110,44 +107,83 @@ class Follower(Policy):
         return decision_of(move.action, move.thought, turn.observation)
 
 
-def first_examples(capability: Capability) -> list[Param]:
-    """The slots with their first examples, which hold on the application as it is after a reset."""
-    return [Param(name=slot.name, value=slot.values[0]) for slot in capability.slots if slot.values]
+def first_examples(slots: Iterable[Slot]) -> list[Param]:
+    """Slots with their first examples, which hold on the application as it is after a reset."""
+    return [Param(name=slot.name, value=slot.values[0]) for slot in slots if slot.values]
 
 
-async def attempt(
-    environment: Environment, subject: Subject, capability: Capability, *, seed: int = 0, seconds: float = _TRY_SECONDS
-) -> Trial:
-    """Reset the application and run a capability's procedure with the first slot examples."""
-    steps = bind(capability.procedure, first_examples(capability))
-    follower = Follower([*steps, ProcedureStep(action="Finished")], capability.language)
-    task = _task(subject, capability, steps, seconds)
-    plan = plan_attempt("explore", task.task_id, follower.policy_id, seed=seed)
-    record = await rollout(task, environment, follower, PermissiveGate("exploration"), plan)
-    found = follower.missing
-    return Trial(record, follower.missing_at, found.detail if found is not None else "")
+class Confirmer:
+    """Tries capabilities of one application, each from a reset."""
 
+    def __init__(self, environment: Environment, subject: Subject, seed: int = 0) -> None:
+        self._environment, self._subject, self._seed = environment, subject, seed
 
-async def confirm(
-    environment: Environment, subject: Subject, capability: Capability, *, seed: int = 0, seconds: float = _TRY_SECONDS
-) -> Outcome:
-    """Try a capability, again when it fails, and then with what may have replaced what it misses."""
-    if not capability.procedure:
-        return Outcome(capability, "no procedure is recorded", [], tried=False)
-    trials: list[Trial] = []
-    for _ in range(2):
-        trial = await attempt(environment, subject, capability, seed=seed, seconds=seconds)
-        trials.append(trial)
-        problem = problem_of(capability, trial)
+    async def attempt(self, capability: Capability, seconds: float) -> Trial:
+        """Reset the application and run the procedure with the first slot examples."""
+        steps = bind(capability.procedure, first_examples(capability.slots))
+        follower = Follower([*steps, ProcedureStep(action="Finished")], capability.language)
+        task = trial_task(self._subject, capability, steps, seconds)
+        plan = plan_attempt("explore", task.task_id, follower.policy_id, seed=self._seed)
+        record = await rollout(task, self._environment, follower, PermissiveGate("exploration"), plan)
+        found = follower.missing
+        return Trial(record, follower.missing_at, found.detail if found is not None else "")
+
+    async def confirm(self, capability: Capability, seconds: float = TRY_SECONDS) -> Outcome:
+        """Try a capability, again when it fails, and then with what may have replaced what it misses."""
+        if not capability.procedure:
+            return Outcome(capability, None, "no procedure is recorded", [])
+        if capability.consequence != "none" and not self._subject.resettable:
+            return Outcome(capability, None, "what it does could not be undone here", [])
+        trials = [await self.attempt(capability, seconds)]
+        problem = problem_of(capability, trials[0])
         if problem is None:
-            status: CapabilityStatus = "confirmed" if len(trials) == 1 else "flaky"
-            reason = "" if len(trials) == 1 else f"one of two tries: {problem_of(capability, trials[0])}"
-            return Outcome(_counted(capability, status, trials, 1), reason, trials)
-    if trials[-1].fault is not None:
-        return Outcome(capability, trials[-1].fault, trials, tried=False)
-    if asks_for_login(capability, trials[-1]):
-        return Outcome(_counted(capability, "needs_login", trials, 0), "a password is asked for", trials)
-    return await _mended(environment, subject, capability, trials, seed, seconds)
+            return _held(capability, "confirmed", "", trials)
+        trials.append(await self.attempt(capability, seconds))
+        if problem_of(capability, trials[1]) is None:
+            # A first try that the world broke says nothing against the capability.
+            verdict: CapabilityStatus = "flaky" if trials[0].fault is None else "confirmed"
+            return _held(capability, verdict, f"one of two tries: {problem}", trials)
+        return await self._failed(capability, trials, seconds)
+
+    async def replace(self, capability: Capability, procedures: Iterable[Sequence[ProcedureStep]]) -> Outcome | None:
+        """Try whole other procedures for a capability; the first that has its effect is recorded."""
+        trials: list[Trial] = []
+        for procedure in procedures:
+            changed = capability.model_copy(update={"procedure": list(procedure)})
+            trials.append(await self.attempt(changed, TRY_SECONDS))
+            if problem_of(changed, trials[-1]) is None and _same_effect(capability, trials[-1]):
+                return _held(changed, "renamed", "there is another way to it", trials)
+        return None
+
+    async def _failed(self, capability: Capability, trials: list[Trial], seconds: float) -> Outcome:
+        last = trials[-1]
+        if last.fault is not None:
+            return Outcome(capability, None, last.fault, trials)
+        if asks_for_login(capability, last):
+            return _broken(capability, "needs_login", "a password is asked for", trials)
+        mended = await self._mended(capability, trials, seconds)
+        return mended or _broken(capability, "outdated", problem_of(capability, last) or "", trials)
+
+    async def _mended(self, capability: Capability, trials: list[Trial], seconds: float) -> Outcome | None:
+        """Try what may have taken the place of the step that found nothing, and of a second one if that leads on."""
+        current, last = capability, trials[-1]
+        for _ in range(_MOST_RENAMES):
+            further: tuple[Capability, Trial] | None = None
+            at = last.missing_at
+            for step in _replacements(current, last):
+                assert at is not None
+                changed = _replaced(current, at, step)
+                trial = await self.attempt(changed, seconds)
+                trials.append(trial)
+                if problem_of(changed, trial) is None and _same_effect(capability, trial):
+                    reason = f"{current.procedure[at].role} {current.procedure[at].name!r} is now {step.name!r}"
+                    return _held(changed, "renamed", reason, trials)
+                if further is None and trial.missing_at is not None and trial.missing_at > at:
+                    further = changed, trial
+            if further is None:
+                break
+            current, last = further
+        return None
 
 
 def problem_of(capability: Capability, trial: Trial) -> str | None:
@@ -182,43 +218,19 @@ def _misplaced(capability: Capability, trial: Trial) -> str | None:
     if trial.changes:
         keys = ", ".join(row[0] for row in trial.changes[:3])
         return f"its consequence is said to be none, but the state differs: {keys}"
-    location = trial.record.observations[-1].location
+    location = trial.ended_at
     if capability.screens and not on_screen(location, capability.screens[-1]):
         return f"it ended at {location.partition('://')[2].partition('/')[2]!r}, not on {capability.screens[-1]}"
     return None
 
 
-async def _mended(
-    environment: Environment, subject: Subject, capability: Capability, trials: list[Trial], seed: int, seconds: float
-) -> Outcome:
-    """Try what may have taken the place of the step that found nothing, a second one too if that leads on."""
-    current, last = capability, trials[-1]
-    for _ in range(_MOST_RENAMES):
-        if last.missing_at is None:
-            break
-        better: tuple[Capability, Trial] | None = None
-        for step in _replacements(current, last):
-            changed = _replaced(current, last.missing_at, step)
-            trial = await attempt(environment, subject, changed, seed=seed, seconds=seconds)
-            trials.append(trial)
-            if problem_of(changed, trial) is None and _same_effect(capability, trial):
-                reason = f"{_named(capability, last.missing_at)} is now {step.role} {step.name!r}"
-                return Outcome(_counted(changed, "renamed", trials, 1), reason, trials)
-            if better is None and (trial.missing_at or 0) > last.missing_at:
-                better = changed, trial
-        if better is None:
-            break
-        current, last = better
-    reason = problem_of(capability, trials[1]) or ""
-    return Outcome(_counted(capability, "outdated", trials, 0), reason, trials)
-
-
 def _replacements(capability: Capability, trial: Trial) -> list[ProcedureStep]:
-    at = trial.missing_at or 0
-    steps = capability.procedure
-    used = [step.name for step in bind(steps, first_examples(capability)) if step.name]
-    before = bind([steps[at - 1]], first_examples(capability))[0] if at > 0 else None
-    return candidates(trial.nodes, steps[at], before, used, capability.consequence) if at < len(steps) else []
+    at, steps = trial.missing_at, capability.procedure
+    if at is None or at >= len(steps):
+        return []
+    used = [step.name for step in bind(steps, first_examples(capability.slots)) if step.name]
+    before = bind([steps[at - 1]], first_examples(capability.slots))[0] if at > 0 else None
+    return candidates(trial.nodes, steps[at], before, used, capability.consequence)
 
 
 def _replaced(capability: Capability, at: int, step: ProcedureStep) -> Capability:
@@ -226,17 +238,21 @@ def _replaced(capability: Capability, at: int, step: ProcedureStep) -> Capabilit
     return capability.model_copy(update={"procedure": steps})
 
 
-def _named(capability: Capability, at: int) -> str:
-    step = capability.procedure[at]
-    return f"{step.role} {step.name!r}"
-
-
 def _same_effect(capability: Capability, trial: Trial) -> bool:
-    """A changed procedure must do what the capability is for, not something else that changes the state."""
-    kind, shown = capability.consequence, consequence_shown(trial.changes)
-    if kind in ("none", "edit", "send"):
-        return kind != "edit" or shown in ("edit", "create")
-    return {row[1] for row in trial.changes} >= ({"removed"} if kind == "delete" else {"added"})
+    """A changed procedure must do what the capability is for, not the opposite."""
+    if capability.consequence == "none":
+        return True
+    return {row[1] for row in trial.changes} != ({"added"} if capability.consequence == "delete" else {"removed"})
+
+
+def _held(capability: Capability, verdict: CapabilityStatus, reason: str, trials: list[Trial]) -> Outcome:
+    """It worked, in the last of the tries; a mended procedure stands confirmed."""
+    status: CapabilityStatus = "flaky" if verdict == "flaky" else "confirmed"
+    return Outcome(_counted(capability, status, trials, 1), verdict, reason, trials)
+
+
+def _broken(capability: Capability, verdict: CapabilityStatus, reason: str, trials: list[Trial]) -> Outcome:
+    return Outcome(_counted(capability, verdict, trials, 0), verdict, reason, trials)
 
 
 def _counted(capability: Capability, status: CapabilityStatus, trials: Sequence[Trial], held: int) -> Capability:
@@ -248,25 +264,4 @@ def _counted(capability: Capability, status: CapabilityStatus, trials: Sequence[
             "success_count": capability.success_count + held,
             "failure_count": capability.failure_count + failed,
         }
-    )
-
-
-def _task(subject: Subject, capability: Capability, steps: Sequence[ProcedureStep], seconds: float) -> TaskSpec:
-    """A task without a contract whose start is the application's home."""
-    spelled = [step.model_dump_json() for step in steps]
-    return TaskSpec(
-        task_id=digest("explore", subject.app_id, capability.capability_id, *spelled),
-        app_ids=[subject.app_id],
-        platform=subject.platform,
-        tier="single",
-        instruction=f"{capability.verb} {capability.object}",
-        language=capability.language,
-        capability_ids=[capability.capability_id],
-        start=Start(app_id=subject.app_id, path=subject.home),
-        contract_kind="state",
-        segments=[],
-        consequence=capability.consequence,
-        domain=_DOMAINS[subject.platform],
-        max_steps=5 * len(steps) + 12,
-        max_seconds=seconds,
     )

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from catalogs.screens import structure_signature
+from catalogs.screens import masked, pattern_of, signature_of, structure_signature
 from pipeline.actions import Action, Terminal, Wait, render
+from pipeline.protocols import Observation
 from pipeline.records import Frame, ObservationRow, Record, Transition, Tree, digest
 from pipeline.tasks import Evidence
+
+EXPLORED = "explored:"
+"""Begins the source of evidence by exploration; `transitions` has the edge between the two signatures after it."""
 
 
 class Seen(NamedTuple):
@@ -67,6 +71,18 @@ class Edges:
                 before, after = (_seen(record, record.observations[index]) for index in (at, at + 1))
                 self.add(before, action, after, capability_id)
 
+    @staticmethod
+    def ends(record: Record) -> set[str]:
+        """The signature of the screen a rollout ended on."""
+        return {_seen(record, record.observations[-1]).signature} if record.observations else set()
+
+    def evidence_for(self, signature: str) -> Evidence | None:
+        """The first edge that led to a screen."""
+        for row in self.transitions:
+            if row.to_signature == signature != row.from_signature:
+                return _evidence([row.from_signature, row.to_signature], row.frame_after)
+        return None
+
     def _show(self, seen: Seen) -> None:
         if seen.frame is not None:
             self.frames[seen.frame.sha256] = seen.frame
@@ -74,19 +90,37 @@ class Edges:
             self.trees[seen.tree.sha256] = seen.tree
 
 
-def evidence_of(record: Record, licence: str) -> Evidence:
+def shown(seen: Observation) -> Seen:
+    """A look as an end of an edge."""
+    return Seen(signature_of(seen), seen.frame, seen.tree)
+
+
+def closings(record: Record) -> set[tuple[str, str, str]]:
+    """What a rollout pressed last: address pattern of the screen, role and name; nothing when it pressed nothing."""
+    for step in reversed(record.steps):
+        if step.status == "ok" and step.target is not None and step.action is not None:
+            location = record.observations[step.step_index].location
+            return {(pattern_of(location), step.target.role, masked(step.target.name))}
+    return set()
+
+
+def evidence_of(record: Record) -> Evidence:
     """Where a capability was seen: the screens of the last edge, and the last picture or tree."""
     signatures = [_seen(record, row).signature for row in record.observations[-2:]]
     last = record.observations[-1] if record.observations else None
     proof = (last.frame_sha256 or last.tree_sha256) if last is not None else None
-    return Evidence(
-        source=f"explored:{'>'.join(signatures)}",
-        quote_sha256=proof or digest("nothing was seen"),
-        licence=licence,
-    )
+    return _evidence(signatures, proof)
 
 
 def _seen(record: Record, row: ObservationRow) -> Seen:
     frame = record.frames[row.frame_sha256] if row.frame_sha256 else None
     tree = record.trees[row.tree_sha256] if row.tree_sha256 else None
     return Seen(structure_signature(row.location, tree.nodes if tree is not None else []), frame, tree)
+
+
+def _evidence(signatures: list[str], proof: str | None) -> Evidence:
+    return Evidence(
+        source=f"{EXPLORED}{'>'.join(signatures)}",
+        quote_sha256=proof or digest("nothing was seen"),
+        licence="none: observed",
+    )

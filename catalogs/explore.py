@@ -11,14 +11,19 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from catalogs.confirming import Outcome, Subject, confirm
-from catalogs.edges import Edges, evidence_of
+from catalogs.confirming import TRY_SECONDS, Confirmer, Outcome, Trial
+from catalogs.edges import EXPLORED, Edges, closings, evidence_of
+from catalogs.finding import opening
+from catalogs.naming import unused
+from catalogs.prospecting import Limits, Prospector
+from catalogs.rerouting import is_anywhere, other_ways
+from catalogs.subject import Subject
+from pipeline.errors import EpisodeError
 from pipeline.protocols import Environment
 from pipeline.records import Frame, Transition, Tree, now
 from pipeline.tasks import Capability
 
 _CONFIRMING_SHARE = 0.75
-_TRY_SECONDS = 60.0
 _LEAST_SECONDS = 5.0
 _MOVES = frozenset({"Click", "DoubleClick", "Hover", "Launch", "Scroll", "Wait"})
 
@@ -85,6 +90,7 @@ async def explore(
     """Confirm what is known and add what is found, within the budget; `tell` hears of each capability."""
     expedition = _Expedition(subject, environment, budget, seed, round_, clock, tell)
     await expedition.confirm(known)
+    await expedition.search()
     return expedition.result()
 
 
@@ -110,9 +116,10 @@ class _Expedition:
         self._subject, self._environment, self._budget = subject, environment, budget
         self._seed, self._round, self._clock, self._tell = seed, round_, clock, tell
         self._began = time.monotonic()
+        self._confirmer = Confirmer(environment, subject, seed)
         self._edges = Edges(subject.app_id, round_)
-        self._capabilities: list[Capability] = []
-        self._lines: list[Line] = []
+        self._rows: dict[str, tuple[Capability, Line]] = {}
+        self._last: dict[str, Trial] = {}
         self._notes: list[str] = []
 
     @property
@@ -125,40 +132,103 @@ class _Expedition:
         for capability in known:
             left = self._left - reserve
             if left < _LEAST_SECONDS:
-                self._keep(Outcome(capability, "not tried: out of time", [], tried=False))
+                self._keep(Outcome(capability, None, "not tried: out of time", []))
                 continue
-            seconds = min(_TRY_SECONDS, left)
-            outcome = await confirm(self._environment, self._subject, capability, seed=self._seed, seconds=seconds)
+            outcome = await self._confirmer.confirm(capability, min(TRY_SECONDS, left))
             for trial in outcome.trials:
                 self._edges.add_record(trial.record, capability.capability_id)
+            if outcome.trials:
+                self._last[capability.capability_id] = outcome.trials[-1]
             self._keep(outcome)
+
+    async def search(self) -> None:
+        """Look for more, then see to what did not hold with what is known of the screens now."""
+        if self._left < _LEAST_SECONDS or not self._budget.edges:
+            return
+        limits = Limits(time.monotonic() + self._left, self._budget.states, self._budget.edges)
+        prospector = Prospector(
+            self._environment,
+            self._subject,
+            self._confirmer,
+            self._edges,
+            limits,
+            seed=self._seed,
+            today=self._clock().date(),
+            found=self._add,
+        )
+        prospector.closed.update(closing for trial in self._last.values() for closing in closings(trial.record))
+        try:
+            await prospector.search()
+        except EpisodeError as error:
+            self._notes.append(f"the search broke off: {error.boundary}/{error.code}: {error.message.splitlines()[0]}")
+        self._notes += prospector.notes
+        if prospector.merged:
+            self._notes.append(f"{prospector.merged} finds are what known capabilities do")
+        await self._see_to_broken(prospector)
+        self._add_openings(prospector)
 
     def result(self) -> Explored:
         """What there is now."""
         seconds = round(time.monotonic() - self._began, 1)
         edges = self._edges
-        report = Report(
-            self._subject.app_id, self._lines, len(edges.states), len(edges.transitions), seconds, self._notes
-        )
-        return Explored(
-            self._capabilities, edges.transitions, list(edges.frames.values()), list(edges.trees.values()), report
-        )
+        lines = [line for _, line in self._rows.values()]
+        report = Report(self._subject.app_id, lines, len(edges.states), len(edges.transitions), seconds, self._notes)
+        rows = [row for row, _ in self._rows.values()]
+        return Explored(rows, edges.transitions, list(edges.frames.values()), list(edges.trees.values()), report)
+
+    async def _see_to_broken(self, prospector: Prospector) -> None:
+        """What broke at a missing control: try the ways found meanwhile, or say that the function is nowhere."""
+        for row, line in list(self._rows.values()):
+            trial = self._last.get(row.capability_id)
+            if line.status != "outdated" or trial is None or trial.missing_at is None or self._left < _LEAST_SECONDS:
+                continue
+            ways = other_ways(row, trial.missing_at, prospector.states.values())
+            replaced = await self._confirmer.replace(row, ways)
+            if replaced is not None:
+                self._keep(replaced)
+            elif prospector.exhausted is None and not is_anywhere(row, trial.missing_at, self._edges.trees.values()):
+                gone = row.model_copy(update={"status": "unsupported"})
+                self._keep(Outcome(gone, "unsupported", f"{line.reason}; nor on any other screen", [trial]))
+
+    def _add_openings(self, prospector: Prospector) -> None:
+        """Screens that nothing known opens; never more than half of what does something."""
+        opened = {
+            signature
+            for name, trial in self._last.items()
+            if is_navigation(self._rows[name][0])
+            for signature in self._edges.ends(trial.record)
+        }
+        lines = [line for _, line in self._rows.values()]
+        room = sum(not line.navigation for line in lines) // 2 - sum(line.navigation for line in lines)
+        for state in list(prospector.states.values())[1:]:
+            evidence = self._edges.evidence_for(state.signature)
+            if room <= 0 or state.signature in opened or evidence is None:
+                continue
+            room -= 1
+            row = opening(self._subject, state.place)
+            row = row.model_copy(update={"status": "confirmed", "success_count": 1, "evidence": [evidence]})
+            self._add(Outcome(row, "confirmed", "", []))
+
+    def _add(self, outcome: Outcome) -> None:
+        """Keep a find under a name that nothing else has."""
+        name = unused(outcome.capability.capability_id, self._rows)
+        named = outcome.capability.model_copy(update={"capability_id": name})
+        self._keep(outcome._replace(capability=named), found=True)
 
     def _keep(self, outcome: Outcome, *, found: bool = False) -> None:
-        capability = outcome.capability.model_copy(update={"round": self._round})
-        if outcome.tried:
-            seen = evidence_of(outcome.trials[-1].record, self._subject.licence)
-            evidence = [row for row in capability.evidence if row.source != seen.source]
-            capability = capability.model_copy(update={"updated_at": self._clock(), "evidence": [*evidence, seen]})
+        row = outcome.capability.model_copy(update={"round": self._round})
+        if outcome.verdict is not None:
+            seen = [evidence_of(outcome.trials[-1].record)] if outcome.trials else []
+            kept = [entry for entry in row.evidence if not seen or not entry.source.startswith(EXPLORED)]
+            row = row.model_copy(update={"updated_at": self._clock(), "evidence": [*kept, *seen]})
         line = Line(
-            capability.capability_id,
-            capability.status,
-            capability.consequence != "none",
-            is_navigation(capability),
+            row.capability_id,
+            outcome.verdict or row.status,
+            row.consequence != "none",
+            is_navigation(row),
             found,
             outcome.reason,
         )
-        self._capabilities.append(capability)
-        self._lines.append(line)
+        self._rows[row.capability_id] = row, line
         if self._tell is not None:
             self._tell(line)

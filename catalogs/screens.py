@@ -7,7 +7,7 @@ and hashed here; nothing they say is followed. Pure functions; this module knows
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -34,7 +34,7 @@ def pattern_of(location: str) -> str:
     parts = urlsplit(location)
     path = "/".join("{}" if _DATA_SEGMENT.fullmatch(part) else part for part in unquote(parts.path).split("/"))
     kept = [f"{key}={value}" for key, value in parse_qsl(parts.query) if key in _KEPT_PARAMETERS and value.isalpha()]
-    fragment = _masked(unquote(parts.fragment)).partition(":")[0].partition("?")[0]
+    fragment = masked(unquote(parts.fragment)).partition(":")[0].partition("?")[0]
     return path + (f"?{'&'.join(sorted(kept))}" if kept else "") + (f"#{fragment}" if fragment else "")
 
 
@@ -47,8 +47,9 @@ def signature_of(seen: Observation) -> str:
 def structure_signature(location: str, nodes: Sequence[Node]) -> str:
     """The same for a stored address and tree."""
     pattern = pattern_of(location)
-    controls = sorted({f"{node.role} {_masked(node.name)}" for node in nodes if node.role in CONTROLS})
-    return digest("screen", pattern, *_headings(nodes, pattern), *controls)
+    controls = sorted({f"{node.role} {masked(node.name)}" for node in nodes if node.role in CONTROLS})
+    opened = sorted({masked(node.name) for node in nodes if "expanded" in node.states})
+    return digest("screen", pattern, *_headings(nodes, pattern), *controls, *opened)
 
 
 def on_screen(location: str, pattern: str) -> bool:
@@ -68,9 +69,12 @@ def on_screen(location: str, pattern: str) -> bool:
     return given and fragment and _same_path(parts.path, wanted.path)
 
 
-def shown_names(nodes: Iterable[Node]) -> str:
-    """Every name and value on a screen, one per line."""
-    return "\n".join(text for node in nodes for text in (node.name, node.value) if text)
+def masked(name: str) -> str:
+    """A control's name without the data in it: quoted texts, digits, and what follows a label's colon."""
+    plain = " ".join(name.split())
+    labelled = _LABEL.match(plain)
+    text = labelled[1] if labelled else plain
+    return re.sub(r"\d+", "#", _QUOTED.sub("“”", text))
 
 
 def _same_path(path: str, wanted: str) -> bool:
@@ -87,13 +91,5 @@ def _headings(nodes: Sequence[Node], pattern: str) -> list[str]:
     """Headings that name the screen: not those of one record, nor those of a list's entries."""
     if "{}" in pattern:
         return []
-    names = [_masked(node.name) for node in nodes if node.role == "heading" and node.name]
+    names = [masked(node.name) for node in nodes if node.role == "heading" and node.name]
     return names if len(names) <= _MOST_HEADINGS else names[:1]
-
-
-def _masked(name: str) -> str:
-    """A name without the data in it: quoted texts, digits, and what follows a label's colon."""
-    plain = " ".join(name.split())
-    labelled = _LABEL.match(plain)
-    text = labelled[1] if labelled else plain
-    return re.sub(r"\d+", "#", _QUOTED.sub("“”", text))

@@ -9,16 +9,14 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple
-from uuid import uuid4
 
 from catalogs.explore import Line, Report
+from pipeline.cataloguing import catalog_folder
 from pipeline.cluster import Cluster, connected
-from pipeline.errors import EpisodeError, RunError
+from pipeline.errors import EpisodeError
 from pipeline.exploring import CatalogWorker, Errand, Findings
-from pipeline.manifest import RUN_FILE, read_run
-from pipeline.records import digest
 from pipeline.sinks import Committer
-from pipeline.storage import LOCK_NAMES, Address, driver_lock, storage_of
+from pipeline.storage import Address
 from pipeline.supervision import Agency, Employee, Halt, ask, watch
 
 _START_SECONDS = 180.0
@@ -121,14 +119,8 @@ def _destination(out: Address | None, errand: Errand) -> Iterator[tuple[Errand, 
     if out is None:
         yield errand, None
         return
-    storage = storage_of(out)
-    is_run = storage.size(RUN_FILE) is not None
-    if not is_run and storage.occupied(LOCK_NAMES):
-        raise RunError(f"--out: {storage.address} holds something else than a run")
-    with driver_lock(storage):
-        stored = read_run(storage) if is_run else None
-        run_id = stored.run_id if stored is not None else digest("run", uuid4().hex)
-        config = stored.config if stored is not None else errand.config.model_dump(mode="json")
-        committer = Committer.claim(storage, run_id, config)
-        yield errand._replace(folder=storage, run_id=run_id, epoch=committer.epoch), committer
-        committer.finish()
+    with catalog_folder(out, errand.config.model_dump(mode="json")) as folder:
+        held = errand._replace(
+            folder=folder.storage, run_id=folder.run_id, epoch=folder.committer.epoch, round=folder.round
+        )
+        yield held, folder.committer

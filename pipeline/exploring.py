@@ -9,7 +9,7 @@ import asyncio
 import os
 from typing import NamedTuple
 
-from catalogs.confirming import Subject
+from catalogs.subject import Subject
 from catalogs.explore import Budget, Explored, Line, Report, explore
 from catalogs.store import load_catalog
 from pipeline import envs
@@ -113,5 +113,4 @@ def subject_of(app_id: str, config: RunConfig) -> Subject:
         language=load_catalog(app_id)[0].language,
         home=entry.home,
         resettable=bool(entry.state),
-        licence=entry.licence,
     )

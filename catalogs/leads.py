@@ -1,0 +1,88 @@
+"""What on a screen may lead on: links, buttons, boxes to tick, menu entries and tabs, in reading order.
+
+Three or more of the same kind one below the other are a column: entries of a list, or of a menu. Which of the two it is
+shows when they are pressed. Pure functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from catalogs.forms import forms_in, named
+from catalogs.meaning import to_be_avoided
+from pipeline.policies.grounding import OFFSCREEN
+from pipeline.structs import Node
+from pipeline.tasks import ProcedureStep
+
+_PRESSED = frozenset({"button", "checkbox", "link", "menuitem", "switch", "tab"})
+_COLUMN = 3
+_CLOSE = 3
+"""Pixels by which the entries of a column may be out of line."""
+_LONGEST_NAME = 80
+
+
+class Lead(NamedTuple):
+    """Something to press: the step that does it, and where it is."""
+
+    role: str
+    name: str
+    left: int
+    top: int
+    step: ProcedureStep
+
+
+class Group(NamedTuple):
+    """Leads that are tried together: one alone, or a column."""
+
+    leads: list[Lead]
+
+    @property
+    def is_column(self) -> bool:
+        """Whether these may be entries of a list."""
+        return len(self.leads) > 1
+
+
+def groups_of(nodes: Sequence[Node]) -> list[Group]:
+    """Everything that may be pressed by itself; equal names count once, and what sends a form is left to the form."""
+    sending = {form.submit for form in forms_in(nodes)}
+    leads: dict[tuple[str, str], Lead] = {}
+    for index, node in enumerate(nodes):
+        if index not in sending and _pressable(node):
+            leads.setdefault((node.role, node.name), _lead(nodes, index))
+    columns: dict[tuple[str, int], list[Lead]] = {}
+    for lead in leads.values():
+        columns.setdefault((lead.role, lead.left // _CLOSE), []).append(lead)
+    groups: list[Group] = []
+    for lead in leads.values():
+        column = columns[lead.role, lead.left // _CLOSE]
+        if len(column) < _COLUMN:
+            groups.append(Group([lead]))
+        elif column[0] is lead:
+            groups.append(Group(column))
+    return groups
+
+
+def is_known(lead: Lead, pressed: Collection[tuple[str, str, int, int]]) -> bool:
+    """Whether the same thing at the same place was pressed on another screen: what every page has, is tried once."""
+    return place_of(lead) in pressed
+
+
+def place_of(lead: Lead) -> tuple[str, str, int, int]:
+    """What makes two leads of different screens the same."""
+    return lead.role, lead.name, lead.left // 10, lead.top // 10
+
+
+def _pressable(node: Node) -> bool:
+    if node.role not in _PRESSED or not node.name.strip() or len(node.name) > _LONGEST_NAME or to_be_avoided(node.name):
+        return False
+    box = node.box
+    shown = box is not None and box.right > box.left and box.bottom > box.top
+    return shown and OFFSCREEN not in node.states and "disabled" not in node.states
+
+
+def _lead(nodes: Sequence[Node], index: int) -> Lead:
+    node = nodes[index]
+    assert node.box is not None
+    step = ProcedureStep.model_validate({"action": "Click", **named(nodes, index)})
+    return Lead(node.role, node.name, node.box.left, node.box.top, step)
