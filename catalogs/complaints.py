@@ -7,12 +7,14 @@ complaint. Pure functions; how many complaints change a catalog is not decided h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import Literal, NamedTuple
 
 from catalogs.following import Followed, Look, Way, carries_out, followed, sought_by, way_of
-from catalogs.mending import candidates
+from catalogs.meaning import senses
 from pipeline.policies.grounding import INTERACTIVE, captured, find, option_index, options_of
 from pipeline.records import Record, Verdict
 from pipeline.structs import Node
@@ -31,6 +33,8 @@ _REFUSALS: frozenset[ActionErrorCode] = frozenset(
 _HARMLESS: frozenset[Mistake] = frozenset({"useless"})
 _LOOKS = 2
 """How often a screen must be seen without what is missing: the first look may have come too early."""
+_CLOSE = 0.7
+"""From this likeness on, two names are two spellings of one."""
 _PASSWORD = ("password", "passphrase", "密码", "密碼", "口令")
 _CHECKED = ("contract_failed", "contract_partial")
 
@@ -140,20 +144,33 @@ def _stuck(seen: Followed, known: Mapping[str, Capability]) -> Complaint | None:
         return None
     if _asks_password(trees[-1]):
         return Complaint(due.capability_id, "login", "a login is asked for")
-    return _absent(seen, due, trees[-1], capability, known)
+    return _absent(due, trees[-1], capability, known)
 
 
-def _absent(
-    seen: Followed, due: Way, nodes: Sequence[Node], capability: Capability, known: Mapping[str, Capability]
-) -> Complaint:
-    before = seen.way[seen.at - 1].step if seen.at else None
+def _absent(due: Way, nodes: Sequence[Node], capability: Capability, known: Mapping[str, Capability]) -> Complaint:
     app = (one for one in known.values() if one.app_id == capability.app_id)
-    used = {step.name for step in chain.from_iterable(one.procedure for one in app) if step.name}
-    likely = candidates(nodes, due.step, before, used, capability.consequence)
-    if likely:
-        words = f"{_told(due.step)} is missing; there is {_told(likely[0])}"
+    taken = {step.name for step in chain.from_iterable(one.procedure for one in app) if step.name}
+    like = next((node for node in nodes if node.name not in taken and _alike(node, due.step)), None)
+    if like is not None:
+        words = f"{_told(due.step)} is missing; there is {like.role} {like.name!r}"
         return Complaint(due.capability_id, "renamed", words)
     return Complaint(due.capability_id, "missing", f"{_told(due.step)} is missing")
+
+
+def _alike(node: Node, missing: ProcedureStep) -> bool:
+    """Whether a node may be what is missing under a new name: of the same kind, with a word or a meaning in common."""
+    if node.role != missing.role or not missing.name or not node.name or node.box is None:
+        return False
+    wanted, name = missing.name.casefold(), node.name.casefold()
+    close = SequenceMatcher(None, wanted, name).ratio() >= _CLOSE
+    return close or bool(_words(wanted) & _words(name)) or bool(senses(wanted) & senses(name))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words of four letters and more, and pairs of Chinese characters."""
+    runs = re.findall("[\u4e00-\u9fff]+", text)
+    pairs = (run[at : at + 2] for run in runs for at in range(len(run) - 1))
+    return frozenset([*re.findall("[a-z]{4,}", text), *pairs])
 
 
 def _sought(step: ProcedureStep) -> bool:
