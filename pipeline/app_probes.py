@@ -81,7 +81,7 @@ def _text(cell: object) -> str:
 
 
 def _at(value: Any, path: str) -> Any:
-    """The value at a dotted path; of a list on the way, the values of its items joined by commas.
+    """The value at a dotted path; of a list on the way, the item with that number or the values of all, with commas.
 
     A path that ends in `?` may lead nowhere.
     """
@@ -92,9 +92,9 @@ def _at(value: Any, path: str) -> Any:
             return _at(value, path[:-1])
         except LookupError:
             return None
-    if isinstance(value, list):
-        return ",".join(_text(_at(item, path)) for item in value)
     key, _, rest = path.partition(".")
+    if isinstance(value, list):
+        return _at(value[int(key)], rest) if key.isdigit() else ",".join(_text(_at(item, path)) for item in value)
     if not isinstance(value, dict) or key not in value:
         raise LookupError(f"no '{key}' in the answer")
     return _at(value[key], rest)

@@ -74,6 +74,11 @@ async def test_http_cells_are_selected_by_path() -> None:
     ]
 
 
+async def test_a_number_in_a_path_picks_the_item_of_a_list() -> None:
+    table, _ = await ask({"rows": [["Ana", 3], ["Bo", 4]]}, HttpJsonProbe(path="/", rows="rows", select=["1", "0"]))
+    assert table == [["3", "Ana"], ["4", "Bo"]]
+
+
 async def test_http_items_are_filtered_and_arguments_quoted() -> None:
     probe = HttpJsonProbe(path="/b/{what}?q={what}", rows="bills", select=["amount"], where={"what": "{what}"})
     table, asked = await ask(BILLS, probe, what="Soup & bread")
