@@ -10,8 +10,7 @@ decision most is asked first.
 The full panel asks every model about every frame: the same windows over all of them, the same final look. `pictures`
 counts what is sent with requests, `calls` the requests; `pictures_ratio_once` is against every frame sent once to every
 model, without overlap and final look. Verdicts are compared item by item with those of the panel that heard all votes.
-Under `weighted` they are equal because a model is left out only when it could not turn the decision; `quorum` stops at
-the first two families that agree.
+They are equal because a model is left out only when it could not turn the decision.
 
 Without the folder, which the environment variable PATHPROOF_LABELS may name too, nothing is measured.
 

@@ -1,9 +1,9 @@
 """Runs one verification pass over a record: contract checks, judges, panel; rows come out.
 
-Judges without a model go first. Then models are asked one after another, each only about what is not decided yet, and
-the one to escalate to at the end. Judges see a view of the task and a stripped copy of the record: no policy, seed,
-oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be judged
-again.
+Judges without a model go first. Then models are asked one after another, each only about what those that wait may still
+turn, and the one to escalate to at the end. Judges see a view of the task and a stripped copy of the record: no policy,
+seed, oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be
+judged again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pipeline.protocols import Judge, Judged, view_of
 from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
 from verifiers.asking import LANGUAGES, prompt_text, together
+from verifiers.ballot import ballot_of
 from verifiers.calibration import CalibrationFile, applicable
 from verifiers.contract import evaluate
 from verifiers.drafting import KEYPOINTS, PRIOR
@@ -57,6 +58,18 @@ class Bench(NamedTuple):
         return any("step" in judge.targets for judge in self.programs) or any(judge.grades_steps for judge in asked)
 
     calibration: CalibrationFile | None = None
+
+
+class Waiting(NamedTuple):
+    """How many models have not been asked yet, by what they grade."""
+
+    trace: int
+    step: int
+
+    @classmethod
+    def among(cls, models: Sequence[ModelJudge]) -> Waiting:
+        """These models all wait."""
+        return cls(sum(one.grades_traces for one in models), sum(one.grades_steps for one in models))
 
 
 class Judgement(NamedTuple):
@@ -129,8 +142,11 @@ async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: Pane
     if not unscored(record):
         for judge in bench.programs:
             _join(found, await asyncio.to_thread(_ask, judge, case, pass_id))
-        for model in [*bench.models, *([bench.escalate] if bench.escalate else [])]:
-            _join(found, await _ask_model(model, case, found.votes, panel, pass_id, calls))
+        for place, model in enumerate(bench.models):
+            waiting = Waiting.among(bench.models[place:])
+            _join(found, await _ask_model(model, case, found.votes, panel, pass_id, calls, waiting))
+        if bench.escalate:
+            _join(found, await _ask_model(bench.escalate, case, found.votes, panel, pass_id, calls, Waiting(0, 0)))
     verdicts = decide(case, found.votes, panel, pass_id)
     return Judgement(
         votes=found.votes,
@@ -143,10 +159,16 @@ async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: Pane
 
 
 async def _ask_model(
-    judge: ModelJudge, case: Case, votes: Sequence[Vote], panel: PanelConfig, pass_id: str, calls: list[ModelCall]
+    judge: ModelJudge,
+    case: Case,
+    votes: Sequence[Vote],
+    panel: PanelConfig,
+    pass_id: str,
+    calls: list[ModelCall],
+    waiting: Waiting,
 ) -> Judged:
     """A model's votes on what is still undecided."""
-    trace, steps = undecided_of(case, votes, panel)
+    trace, steps = undecided_of(case, votes, panel, waiting)
     asking = [judge.trace(case.view, case.record, pass_id, calls)] if trace and judge.grades_traces else []
     if judge.grades_steps:
         asking += [judge.step(case.view, case.record, index, pass_id, calls) for index in steps]
@@ -156,23 +178,31 @@ async def _ask_model(
     return found
 
 
-def undecided_of(case: Case, votes: Sequence[Vote], panel: PanelConfig) -> tuple[bool, list[int]]:
+def undecided_of(case: Case, votes: Sequence[Vote], panel: PanelConfig, waiting: Waiting) -> tuple[bool, list[int]]:
     """Whether the trajectory is still to be decided by models, and which steps are.
 
-    Something is decided when a model was asked and the panel's rule holds; a proof of absence needs no model.
+    Something is decided when a model was asked, the panel's rule holds, and no judge that waits can undo it, so that
+    the order of asking changes costs and no verdict; a proof of absence needs no model.
     """
-    asked = {(vote.target, vote.step_index) for vote in votes if vote.judge_kind == "model"}
-    verdicts = decide(case, votes, panel, "")
-    settled = {
-        (verdict.target, verdict.step_index)
-        for verdict in verdicts
-        if verdict.rule in BY_VOTES and (verdict.target, verdict.step_index) in asked
-    }
-    if case.outcome.absence == "passed":
-        settled.add(("trace", None))
-    left = [verdict for verdict in verdicts if (verdict.target, verdict.step_index) not in settled]
+    left = [verdict for verdict in decide(case, votes, panel, "") if not _settled(case, verdict, votes, waiting)]
     steps = [verdict.step_index for verdict in left if verdict.target == "step" and verdict.step_index is not None]
     return any(verdict.target == "trace" for verdict in left), steps
+
+
+def _settled(case: Case, verdict: Verdict, votes: Sequence[Vote], waiting: Waiting) -> bool:
+    if verdict.target == "trace" and case.outcome.absence == "passed":
+        return True
+    cast = [vote for vote in votes if (vote.target, vote.step_index) == (verdict.target, verdict.step_index)]
+    if verdict.rule not in BY_VOTES or all(vote.judge_kind != "model" for vote in cast):
+        return False
+    left = waiting.trace if verdict.target == "trace" else waiting.step
+    # Under `weighted` the decision has already allowed for the judges that were not heard.
+    return not left or verdict.rule == "weighted" or (verdict.rule == "quorum" and _stands(cast, left))
+
+
+def _stands(cast: Sequence[Vote], waiting: int) -> bool:
+    ballot = ballot_of(cast)
+    return any(ballot.stands(vote.grade, waiting) for vote in ballot.valid)
 
 
 def _join(found: Judged, more: Judged) -> None:

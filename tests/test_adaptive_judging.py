@@ -5,15 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench.judge import lengths, measure, order_of
 from bench.label_sets import REWARD
 from pipeline.config import PanelConfig
+from pipeline.judging import Waiting, undecided_of
+from pipeline.words import Grade
 from tests.calibrations import MADE_AT, labelled, model
+from tests.test_panel import QUORUM, asked, case_of, ended, outcome
 from tests.test_public_labels import web_set
+from tests.votes import program, vote
 from verifiers.ballot import PROGRAM
 from verifiers.calibrate import calibrate
 from verifiers.labelled import LabelSet, Voter
+from verifiers.panel import decide
 
 
 def panel_of_four() -> LabelSet:
@@ -46,3 +53,29 @@ async def test_weights_ask_fewer_models_and_give_the_verdict_of_all_votes() -> N
 
 def test_a_stored_trajectory_has_a_screen_more_than_steps(tmp_path: Path) -> None:
     assert lengths(web_set(tmp_path, {})) == {"an-agent t-1": 4}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    grades=st.lists(st.sampled_from(["complete", "fail", "partial", None]), min_size=1, max_size=5),
+    families=st.lists(st.sampled_from(["a", "b", "c"]), min_size=5, max_size=5),
+    checked=st.sampled_from(["passed", "failed", "unreadable"]),
+    programmed=st.sampled_from(["complete", "fail", None]),
+)
+def test_models_that_were_not_asked_could_not_have_turned_the_verdict(
+    grades: list[Grade | None], families: list[str], checked: str, programmed: Grade | None
+) -> None:
+    made, reads = asked(checked)
+    case = case_of(made, ended(*reads), QUORUM)
+    screen = [program(programmed)] if programmed else []
+    models = [
+        vote(grade, family, f"m{place}") for place, (grade, family) in enumerate(zip(grades, families, strict=False))
+    ]
+
+    heard = list(screen)
+    for place, one in enumerate(models):
+        if undecided_of(case, heard, QUORUM, Waiting(trace=len(models) - place, step=0))[0]:
+            heard.append(one)
+
+    whole = decide(case, [*screen, *models], QUORUM, "pass")[0]
+    assert outcome(decide(case, heard, QUORUM, "pass")[0]) == outcome(whole)

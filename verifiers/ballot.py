@@ -41,6 +41,10 @@ class Ballot(NamedTuple):
         grade = self.leading(allowed)
         return grade if grade is not None and self.families(grade) >= MIN_FAMILIES else None
 
+    def stands(self, grade: Grade | None, waiting: int) -> bool:
+        """Whether a grade keeps two thirds however the judges that have not been asked yet may vote."""
+        return 3 * len(self._for(grade)) >= 2 * (len(self.valid) + waiting)
+
     def families(self, grade: Grade | None = None) -> int:
         """How many families cast a valid vote, or one for a grade."""
         return len({family_of(vote) for vote in self._for(grade)})
