@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -62,9 +63,17 @@ class _Raw(NamedTuple):
 
 
 def read_sources(
-    sources: Iterable[Source], language: str | None = None, *, pause_seconds: float = 1.0, tell: Tell | None = None
+    sources: Iterable[Source],
+    language: str | None = None,
+    *,
+    most: int | None = None,
+    pause_seconds: float = 1.0,
+    tell: Tell | None = None,
 ) -> Reading:
-    """Every document of the sources, in a language or in all; a place that is not there is reported, not failed on."""
+    """The documents of the sources, in a language or in all, at most so many of each place.
+
+    A place that is not there is reported, not failed on.
+    """
     documents: list[Document] = []
     findings: list[Finding] = []
     absent: list[Absent] = []
@@ -78,7 +87,7 @@ def read_sources(
                 else _pages(source, place, absent, pause_seconds)
             )
             begun = len(documents)
-            for raw in raws:
+            for raw in islice(raws, most):
                 document, found = _document(source, raw)
                 documents.append(document)
                 findings.extend(found)

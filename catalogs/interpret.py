@@ -21,7 +21,7 @@ from catalogs.phrases import Intent, known_verb
 from catalogs.poison import Finding, quote_sha256
 from pipeline.llm import Client, Message, Unreadable, read_structured
 from pipeline.records import ModelCall
-from verifiers.asking import language_of
+from verifiers.asking import language_of, together
 from verifiers.quoting import quoted
 
 STAGE = "catalog"
@@ -65,9 +65,7 @@ async def interpret(client: Client, documents: Sequence[Document], ledger: Mutab
             return await _ask(client, document, passages, ledger)
 
     pages = [(document, shown) for document in documents for shown in _pages(document)]
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(ask(document, shown)) for document, shown in pages]
-    found = [task.result() for task in asked]
+    found = await together(ask(document, shown) for document, shown in pages)
     return Interpreted(
         tuple(mention for one in found for mention in one.mentions),
         tuple(finding for one in found for finding in one.findings),

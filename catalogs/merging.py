@@ -78,7 +78,7 @@ def _same(known: Capability, found: Capability) -> bool:
     if known.capability_id == found.capability_id:
         return True
     verb, other = (known_verb(entry.verb.split()[0]) or entry.verb for entry in (known, found))
-    return alike(verb, other) and object_words(known.object) == object_words(found.object)
+    return other in alike(verb) and object_words(known.object) == object_words(found.object)
 
 
 def _key(mention: Mention, sources: Mapping[str, Source]) -> Key:

@@ -76,6 +76,7 @@ class _Words(Model):
     openings: dict[str, list[str]]
     offers: dict[str, list[str]]
     bounds: list[str]
+    telling: list[str]
     menus: dict[str, list[str]]
     selection: dict[str, str]
     alike: list[list[str]]
@@ -155,9 +156,17 @@ def _worded(entry: str, language: str) -> str:
     return entry if _is_zh(language) else _object_en(entry) or entry
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two verbs often say the same."""
-    return one == other or any(one in group and other in group for group in _words().alike)
+def alike(verb: str) -> frozenset[str]:
+    """Verbs that often say the same as this one, itself among them."""
+    return frozenset({verb}.union(*(group for group in _words().alike if verb in group)))
+
+
+def gist(thing: str) -> str:
+    """What an object is about, without what tells it from others: "open ticket of a milestone, planned" -> "ticket"."""
+    words = _words()
+    named = re.split(r"[,;(]", thing, maxsplit=1)[0].split()
+    kept = takewhile(lambda word: word.casefold() not in words.bounds, named)
+    return " ".join(word for word in kept if word.casefold() not in words.telling) or thing
 
 
 def effect_of(intent: Intent, language: str) -> str:
@@ -183,13 +192,20 @@ def singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def mentions_verb(text: str, verb: str) -> bool:
-    """Whether some form of the verb stands in the text."""
-    known = _words().verbs.get(verb)
-    if known is None:
-        return re.search(rf"\b{re.escape(verb)}", text, re.IGNORECASE) is not None
-    forms = "|".join([verb, f"{verb}s", known.done, known.gerund or _gerund(verb)])
-    return re.search(rf"\b(?:{forms})\b", text, re.IGNORECASE) is not None or any(word in text for word in known.zh)
+def doing_in(text: str, verb: str) -> list[tuple[int, int]]:
+    """Where some form of the verb, or of one that often says the same, stands in the text."""
+    return [found.span() for found in _forms(verb).finditer(text)]
+
+
+@cache
+def _forms(verb: str) -> re.Pattern[str]:
+    words, zh = set[str](), list[str]()
+    for one in alike(verb):
+        known = _words().verbs.get(one)
+        words |= {one, f"{one}s"} | ({known.done, known.gerund or _gerund(one)} if known else set())
+        zh += known.zh if known else []
+    english = rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b"
+    return re.compile("|".join([english, *sorted(map(re.escape, zh), key=len, reverse=True)]), re.IGNORECASE)
 
 
 # --- English ------------------------------------------------------------------------------------------------------

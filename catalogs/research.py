@@ -6,18 +6,20 @@ function; nothing of their text is kept. Running applications are not touched; t
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from catalogs.documents import Document, Reading
+from catalogs.documents import Reading
 from catalogs.extract import mentions_in
 from catalogs.interpret import interpret
 from catalogs.library import Library, Passage, tokens
-from catalogs.merging import MOST_EVIDENCE, merged, object_words, with_evidence, with_known
-from catalogs.phrases import known_verb, mentions_verb
+from catalogs.merging import merged, object_words, with_evidence, with_known
+from catalogs.phrases import doing_in, gist, known_verb
 from catalogs.poison import Finding, quote_sha256
 from catalogs.sources import Source, Tasks
 from catalogs.store import load_catalog
@@ -29,6 +31,10 @@ from pipeline.tasks import Capability, Evidence
 
 _LOOKED_AT = 8
 """So many passages are looked at for what is known of a capability."""
+_MOST_SAID = 5
+_CLOSE = 5
+"""So many words from the verb the object may stand."""
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
 
 
 class Built(NamedTuple):
@@ -66,29 +72,45 @@ def known_catalog(app_id: str) -> tuple[Capability, ...]:
 
 
 def documented(capability: Capability, library: Library) -> Capability:
-    """The capability with the places where a document says its doing and all words of its object in one line."""
+    """The capability with the sentences of documents that say its doing close to its object."""
+    thing = gist(capability.object)
     verb = known_verb(capability.verb.split()[0]) or capability.verb
-    wanted = object_words(capability.object)
-    passages = library.search(
-        f"{capability.verb} {capability.object}", _LOOKED_AT, app_id=capability.app_id, language=capability.language
-    )
-    lines = ((passage, line) for passage in passages for line in _lines(passage))
-    found = [
-        Evidence(source=passage.source, quote_sha256=quote_sha256(line), licence=passage.licence)
-        for passage, line in lines
-        if wanted and wanted <= set(tokens(line)) and mentions_verb(line, verb)
+    app_id, language = capability.app_id, capability.language
+    passages = library.search(f"{capability.verb} {thing}", _LOOKED_AT, app_id=app_id, language=language)
+    said = [
+        (len(sentence), passage.source, quote_sha256(sentence), passage.licence)
+        for passage in passages
+        for sentence in _sentences(passage)
+        if says(sentence, verb, thing)
     ]
-    return with_evidence(capability, found[:MOST_EVIDENCE]) if found else capability
+    # The shorter a sentence, the more it is about the matter.
+    found = [Evidence(source=one[1], quote_sha256=one[2], licence=one[3]) for one in sorted(said)[:_MOST_SAID]]
+    return with_evidence(capability, found) if found else capability
 
 
-def asked_for(catalog: Iterable[Capability], texts: Sequence[str]) -> Counter[str]:
+def says(text: str, verb: str, thing: str) -> bool:
+    """Whether a text speaks of doing this to the thing: a form of the verb, and all the thing's words close to it."""
+    wanted = object_words(thing)
+    for begins, ends in doing_in(text, verb):
+        around = tokens(f"{' '.join(text[:begins].split()[-_CLOSE:])} {' '.join(text[ends:].split()[:_CLOSE])}")
+        if wanted and wanted <= frozenset(around):
+            return True
+    return False
+
+
+def asked_for(catalog: Iterable[Capability], texts: Iterable[str]) -> Counter[str]:
     """How many of the texts name the doing and the object of each capability."""
     cut = [(text, frozenset(tokens(text))) for text in texts]
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    for at, (_, words) in enumerate(cut):
+        for word in words:
+            holding[word].append(at)
     counts: Counter[str] = Counter()
     for capability in catalog:
         verb = known_verb(capability.verb.split()[0]) or capability.verb
         wanted = object_words(capability.object)
-        asked = sum(bool(wanted) and wanted <= words and mentions_verb(text, verb) for text, words in cut)
+        rarest = min((holding.get(word, []) for word in sorted(wanted)), key=len, default=[])
+        asked = sum(wanted <= cut[at][1] and bool(doing_in(cut[at][0], verb)) for at in rarest)
         if asked:
             counts[capability.capability_id] += asked
     return counts
@@ -97,7 +119,8 @@ def asked_for(catalog: Iterable[Capability], texts: Sequence[str]) -> Counter[st
 def past(place: Tasks) -> Iterator[str]:
     """The texts of a file of past tasks, only to be counted; raises ConfigError."""
     try:
-        with Path(place.path).open(encoding="utf-8") as file:
+        path = Path(place.path)
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             for line in file:
                 text = json.loads(line)[place.field] if place.field else line
                 if str(text).strip():
@@ -106,12 +129,7 @@ def past(place: Tasks) -> Iterator[str]:
         raise ConfigError(f"{place.path}: not readable as past tasks: {error}") from error
 
 
-def documents_of(reading: Reading, app_id: str, language: str) -> list[Document]:
-    """The documents of an application in a language."""
-    return [one for one in reading.documents if (one.app_id, one.language) == (app_id, language)]
-
-
-def _lines(passage: Passage) -> Iterator[str]:
+def _sentences(passage: Passage) -> Iterator[str]:
     yield passage.heading
     for line in passage.text.splitlines():
-        yield line.removeprefix("- ")
+        yield from (part for part in _SENTENCE_ENDS.split(line.removeprefix("- ")) if part.strip())

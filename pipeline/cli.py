@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from pipeline.commands import (
+    building,
     calibrating,
     catalogs,
     covering,
@@ -32,6 +33,7 @@ app.command(epilog=data.COMPACT_EXAMPLES)(data.compact)
 app.command(epilog=data.REPORT_EXAMPLES)(data.report)
 app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
 app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
+catalogs.catalog.command("build", epilog=building.BUILD_EXAMPLES)(building.build_catalogs)
 catalogs.catalog.command(epilog=covering.COVERAGE_EXAMPLES)(covering.coverage)
 catalogs.catalog.command(epilog=exploring.EXPLORE_EXAMPLES)(exploring.explore)
 app.add_typer(catalogs.catalog, name="catalog")

@@ -222,7 +222,9 @@ def test_show_lists_what_the_filters_leave(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_show_lists_the_capabilities_of_an_application(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ["trac.tickets.create", "documented", "tickets/create/create_ticket"] in shown(capsys, "trac")
+    rows = shown(capsys, "trac")
+
+    assert any(row[0].strip() == "create_ticket" and row[-1] == "trac.tickets.create" for row in rows)
 
 
 @pytest.mark.parametrize(

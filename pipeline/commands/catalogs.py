@@ -12,6 +12,8 @@ import typer
 from catalogs.pools import PoolEntry, desktop_pool, language_of, mobile_pool, pool, web_pool
 from catalogs.store import load_catalog
 from catalogs.survey import read_scores, survey
+from pipeline.cataloguing import read_catalog
+from pipeline.commands.building import capability_tree, is_place
 from pipeline.commands.shell import examples, group
 from pipeline.errors import ConfigError
 
@@ -21,6 +23,7 @@ CATALOG_EXAMPLES = examples(
     "pathproof catalog show mobile --language zh",
     "pathproof catalog show web --category games --limit 50 --score scores.jsonl",
     "pathproof catalog show trac",
+    "pathproof catalog show runs/catalog --language zh",
 )
 Entry = TypeVar("Entry", bound=PoolEntry)
 RANK_NOTE = "rank: the place in an order like Tranco's, not in the official list; no site or app was opened"
@@ -32,10 +35,13 @@ catalog = group("What environments exist, and what applications can do.")
 @catalog.command(epilog=CATALOG_EXAMPLES)
 def show(
     what: Annotated[
-        str | None, typer.Argument(metavar="[web|mobile|desktop|APP]", help="A pool, or an application's capabilities.")
+        str | None,
+        typer.Argument(
+            metavar="[web|mobile|desktop|APP|DIR|FILE]", help="A pool, or an application's or a folder's capabilities."
+        ),
     ] = None,
     category: Annotated[str | None, typer.Option(help="Only entries of this category.")] = None,
-    language: Annotated[str | None, typer.Option(help="Only mobile apps in this language: en or zh.")] = None,
+    language: Annotated[str | None, typer.Option(help="Only apps or capabilities in this language: en or zh.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many entries.")] = None,
     score: Annotated[
         Path | None,
@@ -43,7 +49,7 @@ def show(
     ] = None,
     look: Annotated[bool, typer.Option("--look", help="With --score: look at each page in a browser.")] = False,
 ) -> int:
-    """Browse the pools; without a filter, how many entries each category has.
+    """Browse the pools; without a filter, how many entries each category has. Or show a catalog as a tree.
 
     With --score the listed web sites are visited, one page each, if their robots.txt allows it; those in FILE already
     are not visited again.
@@ -60,8 +66,10 @@ def show(
             _told(entries, limit) if category or language or limit else _counted(entries)
             typer.echo(RANK_NOTE, err=True)
         case _:
-            for capability in load_catalog(what)[:limit]:
-                typer.echo("\t".join((capability.capability_id, capability.status, "/".join(capability.path))))
+            found = read_catalog(what) if is_place(what) else list(load_catalog(what))
+            kept = [capability for capability in found if language in (None, capability.language)]
+            for line in capability_tree(kept, limit):
+                typer.echo(line)
     return 0
 
 
