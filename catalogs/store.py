@@ -6,8 +6,10 @@ identity, application, platform and language come from the file's head. Knows no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -21,6 +23,11 @@ def catalog_names() -> list[str]:
     """Applications that have a capability catalog, sorted."""
     folder = resources.files("catalogs") / "apps"
     return sorted(entry.name for entry in folder.iterdir() if (entry / "capabilities.yaml").is_file())
+
+
+Known = Mapping[str, Capability]
+"""Capabilities by id, as somebody has come to know them."""
+NOTHING_NEW: Known = MappingProxyType({})
 
 
 @cache
@@ -42,8 +49,10 @@ def load_catalog(app_id: str) -> tuple[Capability, ...]:
         raise ConfigError(f"{place}: {error.args[0]}: missing") from error
 
 
-def capability(capability_id: str) -> Capability:
-    """One capability by id (`<app_id>.<path>`); raises ConfigError when there is none."""
+def capability(capability_id: str, known: Known = NOTHING_NEW) -> Capability:
+    """One capability by id (`<app_id>.<path>`): as `known` has it, else as shipped. Raises ConfigError for none."""
+    if capability_id in known:
+        return known[capability_id]
     app_id = capability_id.partition(".")[0]
     for entry in load_catalog(app_id):
         if entry.capability_id == capability_id:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from catalogs.store import capability
+from catalogs.store import NOTHING_NEW, Known, capability
 from pipeline.app_entry import app_names, load_app
 from pipeline.structs import Param
 from pipeline.tasks import ADDRESS, TREE, Capability, CapabilityCall, Check, ProcedureStep, Segment, Start, TaskSpec
@@ -35,12 +35,23 @@ _REASONS: dict[InfeasibleKind, str] = {
 _SPARE_STEPS, _FEWEST_STEPS = 5, 15
 
 
-def compose(template: Template, language: str, values: Mapping[str, str], random: Random, seed: int) -> TaskSpec:
+def compose(
+    template: Template,
+    language: str,
+    values: Mapping[str, str],
+    random: Random,
+    seed: int,
+    known: Known = NOTHING_NEW,
+) -> TaskSpec:
     """The task that a template gives with these values; the random numbers choose its wording."""
     calls = [call.model_copy(update={"params": filled_params(call.params, values)}) for call in template.calls]
-    capabilities = [capability(call.capability_id) for call in calls]
+    capabilities = [capability(call.capability_id, known) for call in calls]
     reason = _reason(template, values)
-    oracle = _finding_out(template, calls, values, reason) if reason else oracle_of(calls, _finish(template, values))
+    oracle = (
+        _finding_out(template, calls, values, reason, known)
+        if reason
+        else oracle_of(calls, _finish(template, values, known), known)
+    )
     wording = random.choice(template.wording[language])
     told = [slot.name for slot in template.slots if slot.told]
     return with_identity(
@@ -65,7 +76,7 @@ def compose(template: Template, language: str, values: Mapping[str, str], random
             expected_changes=[filled_key(pattern, values) for pattern in template.expected_changes],
             always_ignore=[filled_key(pattern, values) for pattern in template.always_ignore],
             oracle=oracle,
-            consequence=consequence_of(calls),
+            consequence=consequence_of(calls, known),
             domain=DOMAINS[platform_of(capabilities, template.app_id)],
             feasible=template.feasible,
             infeasible_reason=reason,
@@ -136,12 +147,12 @@ def _said(template: Template, language: str, wording: str, random: Random) -> st
     return ("" if language == "zh" else " ").join(parts)
 
 
-def _finish(template: Template, values: Mapping[str, str]) -> str | None:
+def _finish(template: Template, values: Mapping[str, str], known: Known) -> str | None:
     """How an answer is spelled. What was read on the way goes in later: the oracle finds it out, and is not told."""
     if template.finish is None:
         return None
     told = {slot.name: values[slot.name] for slot in template.slots if slot.told}
-    captured = {step.save_as for call in template.calls for step in capability(call.capability_id).procedure}
+    captured = {step.save_as for call in template.calls for step in capability(call.capability_id, known).procedure}
     return put_in(template.finish, {name: value for name, value in told.items() if name not in captured})
 
 
@@ -156,21 +167,21 @@ def _reason(template: Template, values: Mapping[str, str]) -> str | None:
 
 
 def _finding_out(
-    template: Template, calls: Sequence[CapabilityCall], values: Mapping[str, str], reason: str
+    template: Template, calls: Sequence[CapabilityCall], values: Mapping[str, str], reason: str, known: Known
 ) -> list[ProcedureStep]:
     """How one finds out that it cannot be done."""
     params = [Param(name=name, value=value) for name, value in values.items()]
     steps = bind(template.oracle, params)
     if not steps and template.infeasible == "absent_object" and calls:
-        steps = _until_named(calls[0])
+        steps = _until_named(calls[0], known)
     if steps and steps[-1].action == "Finished":
         return steps
     return [*steps, ProcedureStep(action="Finished", content=INFEASIBLE + reason)]
 
 
-def _until_named(call: CapabilityCall) -> list[ProcedureStep]:
+def _until_named(call: CapabilityCall, known: Known) -> list[ProcedureStep]:
     """A call's procedure up to where the screen would have to name the object; nothing when it never does."""
-    procedure = capability(call.capability_id).procedure
+    procedure = capability(call.capability_id, known).procedure
     named = (number for number, step in enumerate(procedure) if slots_in(step.name) | slots_in(step.near))
     return bind(procedure[: next(named, 0)], call.params)
 

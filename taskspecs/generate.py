@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from catalogs.store import NOTHING_NEW, Known
 from pipeline.actions import Model
 from pipeline.protocols import Facts
 from pipeline.records import Rejection, digest
@@ -54,15 +55,20 @@ class Drafts(NamedTuple):
     rejections: list[Rejection]
 
 
-async def generate(ask: Ask, facts: Facts, templates: Sequence[Template] | None = None) -> Drafts:
-    """Draft tasks from templates, by default those that ship; raises ConfigError when an application has none."""
+async def generate(
+    ask: Ask, facts: Facts, templates: Sequence[Template] | None = None, known: Known = NOTHING_NEW
+) -> Drafts:
+    """Draft tasks from templates, by default those that ship; raises ConfigError when an application has none.
+
+    `known` are capabilities as they are known by now, where that differs from the shipped catalogs.
+    """
     if templates is None:
         templates = [template for app_id in sorted(set(ask.app_ids)) for template in load_templates(app_id)]
     by_id = {template.template_id: template for template in templates}
     candidates: list[Candidate] = []
     rejections: list[Rejection] = []
     for cell, count in sorted(_shares(ask, templates).items()):
-        made = await _cell(by_id[cell.template_id], Ground(facts, cell.language, ask.today), count, ask)
+        made = await _cell(by_id[cell.template_id], Ground(facts, cell.language, ask.today), count, ask, known)
         candidates += made.candidates
         rejections += made.rejections
     return Drafts(
@@ -100,7 +106,7 @@ def _weight(template: Template, weights: Mapping[str, float]) -> float:
     return sum(called) / len(called) if called else 1.0
 
 
-async def _cell(template: Template, ground: Ground, count: int, ask: Ask) -> Drafts:
+async def _cell(template: Template, ground: Ground, count: int, ask: Ask, known: Known) -> Drafts:
     """The drafts of one template in one language: each with values of its own."""
     candidates: list[Candidate] = []
     rejections: list[Rejection] = []
@@ -113,7 +119,7 @@ async def _cell(template: Template, ground: Ground, count: int, ask: Ask) -> Dra
             rejections.append(_not_drafted(template, ground.language, candidate_id, drawn))
             continue
         earlier[_told(template, drawn)] = candidate_id
-        task = compose(template, ground.language, drawn, random, ask.seed)
+        task = compose(template, ground.language, drawn, random, ask.seed, known)
         candidates.append(Candidate(candidate_id, _as_asked(task, ask), ORIGIN))
     return Drafts(candidates, rejections)
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from catalogs.store import NOTHING_NEW, Known
 from pipeline.records import Rejection
 from pipeline.tasks import TaskSpec
 from taskspecs.gate import TEMPLATE_SHARE, gate
@@ -33,12 +34,13 @@ def sieve(
     accepted: Sequence[TaskSpec] = (),
     contamination: Contamination | None = None,
     template_share: float = TEMPLATE_SHARE,
+    known: Known = NOTHING_NEW,
 ) -> Sieved:
     """Put drafts through the gate, beside the tasks that are accepted already."""
     tasks = [candidate.task for candidate in drafts.candidates]
     gated = gate(
         drafts.candidates,
-        around_tasks([*tasks, *accepted], today, allow),
+        around_tasks([*tasks, *accepted], today, allow, known),
         accepted=accepted,
         contamination=contamination,
         template_share=template_share,

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from catalogs.store import capability
+from catalogs.store import NOTHING_NEW, Known, capability
 from pipeline.errors import ConfigError, first_problem
 from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec, identified
@@ -87,15 +87,15 @@ def params_of(values: dict[str, Any]) -> list[Param]:
     return [Param(name=name, value=str(value)) for name, value in values.items()]
 
 
-def oracle_of(calls: Sequence[CapabilityCall], finish: str | None) -> list[ProcedureStep]:
+def oracle_of(calls: Sequence[CapabilityCall], finish: str | None, known: Known = NOTHING_NEW) -> list[ProcedureStep]:
     """The procedures of the calls, one after the other, and the end of the task; raises ConfigError."""
-    steps = [step for call in calls for step in bind(capability(call.capability_id).procedure, call.params)]
+    steps = [step for call in calls for step in bind(capability(call.capability_id, known).procedure, call.params)]
     return [*steps, ProcedureStep(action="Finished", content=finish or "")]
 
 
-def consequence_of(calls: Sequence[CapabilityCall]) -> str:
+def consequence_of(calls: Sequence[CapabilityCall], known: Known = NOTHING_NEW) -> str:
     """The first lasting consequence of the calls; `none` without one."""
-    kinds = (capability(call.capability_id).consequence for call in calls)
+    kinds = (capability(call.capability_id, known).consequence for call in calls)
     return next((kind for kind in kinds if kind != "none"), "none")
 
 

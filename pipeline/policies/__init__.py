@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import assert_never
 
+from catalogs.store import NOTHING_NEW, Known
 from pipeline.config import RunConfig
 from pipeline.dialects import load_dialect
 from pipeline.errors import ConfigError
@@ -18,7 +17,7 @@ from pipeline.policies.planner import PlannerPolicy
 from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.policies.transcript import system_text
 from pipeline.protocols import Policy
-from pipeline.tasks import Capability, TaskSpec
+from pipeline.tasks import TaskSpec
 from verifiers.asking import LANGUAGES, prompt_text
 from verifiers.step import PROMPT
 
@@ -28,7 +27,7 @@ def build(
     task: TaskSpec,
     seed: int,
     models: Models | None = None,
-    known: Mapping[str, Capability] = MappingProxyType({}),
+    known: Known = NOTHING_NEW,
 ) -> Policy:
     """A policy for one episode of a task; only `chat` needs models, only `planner` what is known of capabilities."""
     identity = policy_id(config)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
-from types import MappingProxyType
 
-from catalogs.store import capability
+from catalogs.store import NOTHING_NEW, Known, capability
 from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Scroll, Wait
 from pipeline.policies.grounding import promising
 from pipeline.policies.mistakes import Slip, is_idle, slip
@@ -36,7 +34,7 @@ class PlannerPolicy(Policy):
         task: TaskSpec,
         mistakes: float,
         seed: int,
-        known: Mapping[str, Capability] = MappingProxyType({}),
+        known: Known = NOTHING_NEW,
     ) -> None:
         self.policy_id = policy_id
         self._task = task
@@ -103,9 +101,9 @@ class PlannerPolicy(Policy):
         return decision_of(action, thought(self._task.language, action), turn.observation)
 
 
-def planned(task: TaskSpec, known: Mapping[str, Capability] = MappingProxyType({})) -> list[Planned]:
+def planned(task: TaskSpec, known: Known = NOTHING_NEW) -> list[Planned]:
     """The procedures of the capabilities a task calls, and the end; nothing when it calls none."""
-    found = [known.get(call.capability_id) or capability(call.capability_id) for call in task.calls]
+    found = [capability(call.capability_id, known) for call in task.calls]
     steps = [step for call, one in zip(task.calls, found, strict=True) for step in _procedure(call, one, task.language)]
     return [*steps, Planned(ProcedureStep(action="Finished", content=_answer_form(task)))] if steps else []
 
