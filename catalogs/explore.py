@@ -95,9 +95,14 @@ async def explore(
 
 
 def is_navigation(capability: Capability) -> bool:
-    """Whether a capability only opens a page: it writes nothing, chooses nothing and reads nothing."""
-    moves = {step.action for step in capability.procedure}
-    return capability.consequence == "none" and not capability.slots and moves <= _MOVES
+    """Whether a capability only opens a page: it writes nothing, enters nothing and reads nothing."""
+    return capability.consequence == "none" and {step.action for step in capability.procedure} <= _MOVES
+
+
+def _urgency(capability: Capability) -> tuple[bool, float]:
+    """What is not confirmed comes first, then what was seen longest ago; else the catalog's order."""
+    at = capability.updated_at
+    return capability.status == "confirmed", at.timestamp() if at is not None else 0.0
 
 
 class _Expedition:
@@ -129,7 +134,7 @@ class _Expedition:
     async def confirm(self, known: Sequence[Capability]) -> None:
         """Try every known capability while there is time."""
         reserve = self._budget.seconds * (1 - _CONFIRMING_SHARE)
-        for capability in known:
+        for capability in sorted(known, key=_urgency):
             left = self._left - reserve
             if left < _LEAST_SECONDS:
                 self._keep(Outcome(capability, None, "not tried: out of time", []))
@@ -161,7 +166,7 @@ class _Expedition:
             await prospector.search()
         except EpisodeError as error:
             self._notes.append(f"the search broke off: {error.boundary}/{error.code}: {error.message.splitlines()[0]}")
-        self._notes += prospector.notes
+        self._notes += dict.fromkeys(prospector.notes)
         if prospector.merged:
             self._notes.append(f"{prospector.merged} finds are what known capabilities do")
         await self._see_to_broken(prospector)
@@ -202,7 +207,7 @@ class _Expedition:
         room = sum(not line.navigation for line in lines) // 2 - sum(line.navigation for line in lines)
         for state in list(prospector.states.values())[1:]:
             evidence = self._edges.evidence_for(state.signature)
-            if room <= 0 or state.signature in opened or evidence is None:
+            if room <= 0 or state.signature in opened or evidence is None or not state.has_own_address:
                 continue
             room -= 1
             row = opening(self._subject, state.place)

@@ -40,17 +40,21 @@ class Place(NamedTuple):
         screen = _screen(location)
         return self._replace(screens=(*self.screens, *([screen] if screen not in self.screens[-1:] else [])))
 
-    def of_any(self, names: Sequence[str]) -> Place:
-        """The same place for any of these names instead of the one that was pressed last."""
-        if not self.steps or self.steps[-1].name not in names:
+    def of_any(self, names: Sequence[str], before: str = "") -> Place:
+        """The same place for any of these names instead of the one that was pressed last.
+
+        `before` is what all of them begin with: `Done:` in `Done: Pay the rent`.
+        """
+        first = self.steps[-1].name if self.steps else None
+        if first is None or first not in names:
             return self
-        first = self.steps[-1].name
         number = sum(slot.name.startswith("record") for slot in self.slots)
         slot = "record" if not number else f"record_{number + 1}"
-        values = [first, *(name for name in names if name != first)][:_MOST_EXAMPLES]
-        step = self.steps[-1].model_copy(update={"name": f"{{{slot}}}", "nth": 0})
-        labels = (*self.labels[:-1], "a record")
-        slots = (*self.slots, Slot(name=slot, values=values))
+        values = [name.removeprefix(before).strip() for name in (first, *names)]
+        spelled = f"{before} {{{slot}}}".strip()
+        step = self.steps[-1].model_copy(update={"name": spelled, "nth": 0})
+        labels = (*self.labels[:-1], label(before) or "a record")
+        slots = (*self.slots, Slot(name=slot, values=list(dict.fromkeys(values))[:_MOST_EXAMPLES]))
         return self._replace(steps=(*self.steps[:-1], step), slots=slots, labels=labels)
 
 

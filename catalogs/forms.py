@@ -37,7 +37,7 @@ _EXAMPLES = 3
 class Field(NamedTuple):
     """A field of a form: its place in the tree, and the labels it offers when it is a drop-down."""
 
-    index: int
+    position: int
     node: Node
     options: list[str]
 
@@ -125,7 +125,7 @@ def _chosen(form: Form) -> list[Field]:
     texts = [field for field in form.fields if not field.options]
     empty = [field for field in texts if not field.node.value]
     choices = [field for field in form.fields if len(field.options) > 1 and field.node.name][:_MOST_CHOICES]
-    return sorted([*(empty[:_MOST_TEXTS] or texts[:1]), *choices], key=lambda field: field.index)
+    return sorted([*(empty[:_MOST_TEXTS] or texts[:1]), *choices], key=lambda field: field.position)
 
 
 def _options(nodes: Sequence[Node], index: int) -> list[str]:
@@ -133,7 +133,7 @@ def _options(nodes: Sequence[Node], index: int) -> list[str]:
 
 
 def _typing(field: Field, nodes: Sequence[Node], slot: str) -> list[ProcedureStep]:
-    place = named(nodes, field.index)
+    place = named(nodes, field.position)
     content = f"{{{slot}}}"
     if field.options:
         return [ProcedureStep(action="SelectOption", content=content, **place)]

@@ -6,11 +6,11 @@ shows when they are pressed. Pure functions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from catalogs.forms import forms_in, named
-from catalogs.meaning import to_be_avoided
+from catalogs.meaning import senses, to_be_avoided
 from pipeline.policies.grounding import OFFSCREEN
 from pipeline.structs import Node
 from pipeline.tasks import ProcedureStep
@@ -22,13 +22,17 @@ _CLOSE = 3
 _LONGEST_NAME = 80
 
 
+Spot = tuple[str, str, int, int]
+"""Role, name and rough place of a control."""
+
+
 class Lead(NamedTuple):
     """Something to press: the step that does it, and where it is."""
 
     role: str
     name: str
     left: int
-    top: int
+    spot: Spot
     step: ProcedureStep
 
 
@@ -54,7 +58,7 @@ def groups_of(nodes: Sequence[Node]) -> list[Group]:
     for lead in leads.values():
         columns.setdefault((lead.role, lead.left // _CLOSE), []).append(lead)
     groups: list[Group] = []
-    for lead in leads.values():
+    for lead in sorted(leads.values(), key=_urgency):
         column = columns[lead.role, lead.left // _CLOSE]
         if len(column) < _COLUMN:
             groups.append(Group([lead]))
@@ -63,14 +67,15 @@ def groups_of(nodes: Sequence[Node]) -> list[Group]:
     return groups
 
 
-def is_known(lead: Lead, pressed: Collection[tuple[str, str, int, int]]) -> bool:
-    """Whether the same thing at the same place was pressed on another screen: what every page has, is tried once."""
-    return place_of(lead) in pressed
+def spot_of(node: Node) -> Spot:
+    """What makes controls of two screens the same one: what every page has need be tried only once."""
+    box = node.box
+    return node.role, node.name, box.left // 10 if box else -1, box.top // 10 if box else -1
 
 
-def place_of(lead: Lead) -> tuple[str, str, int, int]:
-    """What makes two leads of different screens the same."""
-    return lead.role, lead.name, lead.left // 10, lead.top // 10
+def _urgency(lead: Lead) -> bool:
+    """What says that it does something comes first; the rest in reading order."""
+    return lead.role == "link" and not senses(lead.name)
 
 
 def _pressable(node: Node) -> bool:
@@ -85,4 +90,4 @@ def _lead(nodes: Sequence[Node], index: int) -> Lead:
     node = nodes[index]
     assert node.box is not None
     step = ProcedureStep.model_validate({"action": "Click", **named(nodes, index)})
-    return Lead(node.role, node.name, node.box.left, node.box.top, step)
+    return Lead(node.role, node.name, node.box.left, spot_of(node), step)

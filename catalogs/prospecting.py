@@ -8,7 +8,6 @@ the same seed on the same application. Names on screens decide nothing but the w
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -17,10 +16,10 @@ from catalogs.confirming import TRY_SECONDS, Confirmer, Outcome, Trial, first_ex
 from catalogs.edges import Edges, shown
 from catalogs.finding import Place, acting, reading
 from catalogs.forms import Form, filled, forms_in
-from catalogs.leads import Group, Lead, groups_of, is_known, place_of
+from catalogs.leads import Group, Lead, Spot, groups_of, spot_of
 from catalogs.meaning import consequence_of, senses, to_be_avoided
 from catalogs.naming import label
-from catalogs.screens import masked, pattern_of, signature_of
+from catalogs.screens import CONTROLS, masked, pattern_of, signature_of
 from catalogs.subject import Subject
 from catalogs.walking import Stride, Walker
 from pipeline.protocols import Environment, Observation
@@ -40,6 +39,14 @@ class State(NamedTuple):
     signature: str
     location: str
     nodes: list[Node]
+    inherited: frozenset[Spot]
+    """What stands at the same place on the screen before, and is therefore no more this one's than that one's."""
+    depth: int = 0
+
+    @property
+    def has_own_address(self) -> bool:
+        """Whether it is a page of its own, not something that was unfolded on another one."""
+        return len(self.place.screens) > self.depth
 
 
 class Limits(NamedTuple):
@@ -69,8 +76,8 @@ class Prospector:
         self._walker = Walker(environment, subject)
         self._subject, self._confirmer, self._edges, self._limits = subject, confirmer, edges, limits
         self._seed, self._today, self._found = seed, today, found
-        self._queue: deque[State] = deque()
-        self._pressed: set[tuple[str, str, int, int]] = set()
+        self._queue: list[str] = []
+        self._pressed: set[Spot] = set()
         self._at: str | None = None
         self._dirty = True
         self.states: dict[str, State] = {}
@@ -91,10 +98,10 @@ class Prospector:
         """Go on until everything was tried or a limit is reached."""
         home = await self._walker.restart()
         self._dirty = False
-        self._arrived(home, Place())
+        self._arrived(home, Place(), None)
         expanded = 0
         while self._queue and expanded < self._limits.states and self.exhausted is None:
-            state = self._queue.popleft()
+            state = self._next()
             expanded += 1
             await self._forms(state)
             await self._leads(state)
@@ -109,6 +116,8 @@ class Prospector:
         for form in forms_in(state.nodes)[:_MOST_FORMS]:
             if self.exhausted is not None:
                 return
+            if spot_of(state.nodes[form.submit]) in state.inherited:
+                continue
             closing = (pattern_of(state.location), "button", masked(form.name))
             if closing in self.closed:
                 self.merged += 1
@@ -163,10 +172,10 @@ class Prospector:
         for lead in group.leads:
             if self.exhausted is not None:
                 return
-            if is_known(lead, self._pressed) or not self._may_press(lead):
+            if lead.spot in self._pressed or not self._may_press(lead):
                 continue
-            self._pressed.add(place_of(lead))
-            reached = await self._press(state, lead)
+            self._pressed.add(lead.spot)
+            reached = await self._press(state, lead, group)
             if group.is_column and reached is not None and reached == last:
                 self._generalise(reached, group.leads)
                 return
@@ -175,7 +184,7 @@ class Prospector:
     def _may_press(self, lead: Lead) -> bool:
         return self._subject.resettable or consequence_of(lead.name) == "none"
 
-    async def _press(self, state: State, lead: Lead) -> str | None:
+    async def _press(self, state: State, lead: Lead, group: Group) -> str | None:
         """Press it; the signature of the screen it leads to, if any."""
         if not await self._come_to(state):
             return None
@@ -189,14 +198,14 @@ class Prospector:
             self.notes.append(f"{label(lead.name)!r} leads out of the application and was not followed")
             self._at = None
             return None
-        await self._after(state, lead, stride, any(event.kind == "dialog" for event in walked.events))
+        await self._after(state, lead, group, stride, any(event.kind == "dialog" for event in walked.events))
         return signature_of(stride.after)
 
-    async def _after(self, state: State, lead: Lead, stride: Stride, asked: bool) -> None:
+    async def _after(self, state: State, lead: Lead, group: Group, stride: Stride, asked: bool) -> None:
         changes = await self._walker.changes()
         if not changes and not asked:
             self._edges.add(shown(stride.before), stride.action, shown(stride.after), None)
-            self._arrived(stride.after, state.place.further(lead.name, [lead.step]))
+            self._arrived(stride.after, state.place.further(lead.name, [lead.step]), state)
             return
         self._dirty = True
         closing = (pattern_of(state.location), lead.role, masked(lead.name))
@@ -205,7 +214,9 @@ class Prospector:
             return
         self.closed.add(closing)
         accept = [ProcedureStep(action="AcceptDialog")] if asked else []
-        await self._act(state.place.further(lead.name, [*accept, lead.step]))
+        place = state.place.further(lead.name, [*accept, lead.step])
+        same = [other.name for other in group.leads if masked(other.name) == masked(lead.name)]
+        await self._act(place.of_any(same, masked(lead.name)) if len(same) > 1 else place)
 
     async def _come_to(self, state: State) -> bool:
         """Be on a screen again, by its address or by the whole way from home; false when it is not there any more."""
@@ -224,13 +235,21 @@ class Prospector:
 
     # --- states --------------------------------------------------------------------------------------------------
 
-    def _arrived(self, seen: Observation, place: Place) -> None:
+    def _arrived(self, seen: Observation, place: Place, before: State | None) -> None:
         signature = signature_of(seen)
         if signature in self.states or seen.tree is None:
             return
-        state = State(place.at(seen.location), signature, seen.location, seen.tree.nodes)
+        inherited = frozenset(map(spot_of, before.nodes)) if before is not None else frozenset[Spot]()
+        depth = before.depth + 1 if before is not None else 0
+        state = State(place.at(seen.location), signature, seen.location, seen.tree.nodes, inherited, depth)
         self.states[signature] = state
-        self._queue.append(state)
+        self._queue.append(signature)
+
+    def _next(self) -> State:
+        """Breadth first; among equally near screens the one with the most controls of its own."""
+        best = min(self._queue, key=lambda one: (self.states[one].depth, -_own_controls(self.states[one])))
+        self._queue.remove(best)
+        return self.states[best]
 
     def _generalise(self, signature: str, column: Sequence[Lead]) -> None:
         """The way to a record's screen names the record by a slot."""
@@ -238,4 +257,7 @@ class Prospector:
         if state is not None:
             place = state.place.of_any([lead.name for lead in column])
             self.states[signature] = state._replace(place=place)
-            self._queue = deque(self.states[one.signature] for one in self._queue)
+
+
+def _own_controls(state: State) -> int:
+    return sum(node.role in CONTROLS and spot_of(node) not in state.inherited for node in state.nodes)

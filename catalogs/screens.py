@@ -34,8 +34,9 @@ def pattern_of(location: str) -> str:
     parts = urlsplit(location)
     path = "/".join("{}" if _DATA_SEGMENT.fullmatch(part) else part for part in unquote(parts.path).split("/"))
     kept = [f"{key}={value}" for key, value in parse_qsl(parts.query) if key in _KEPT_PARAMETERS and value.isalpha()]
-    fragment = masked(unquote(parts.fragment)).partition(":")[0].partition("?")[0]
-    return path + (f"?{'&'.join(sorted(kept))}" if kept else "") + (f"#{fragment}" if fragment else "")
+    # A fragment is a part of the page, unless the application spells its own addresses in it.
+    fragment = f"#{masked(unquote(parts.fragment))}" if parts.fragment.startswith(("/", "!")) else ""
+    return path + (f"?{'&'.join(sorted(kept))}" if kept else "") + fragment
 
 
 def signature_of(seen: Observation) -> str:
