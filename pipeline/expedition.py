@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from catalogs.explore import Line, Report
@@ -15,9 +15,10 @@ from pipeline.cataloguing import catalog_folder
 from pipeline.cluster import Cluster, connected
 from pipeline.errors import EpisodeError
 from pipeline.exploring import CatalogWorker, Errand, Findings
-from pipeline.sinks import Committer
+from pipeline.sinks import Batch, Committer
 from pipeline.storage import Address
 from pipeline.supervision import Agency, Employee, Halt, ask, watch
+from pipeline.tasks import Capability
 
 _START_SECONDS = 180.0
 _SPARE_SECONDS = 240.0
@@ -36,13 +37,14 @@ class Ended(NamedTuple):
     reason: str = ""
 
 
-class _Camp(NamedTuple):
-    """What every application's exploration needs of the whole."""
+class Camp(NamedTuple):
+    """What every application's exploration needs of the whole; `publish` makes rows count."""
 
     agency: Agency
     cluster: Cluster
-    committer: Committer | None
     heard: Heard
+    halt: Halt
+    publish: Callable[[Batch], Awaitable[object]]
 
 
 def explore_apps(
@@ -54,48 +56,59 @@ def explore_apps(
     """
     workers = min(errand.config.workers, len(app_ids))
     with _destination(out, errand) as (sent, committer), connected(workers, errand.config.platform) as cluster:
-        camp = _Camp(Agency(2 * len(app_ids), _START_SECONDS), cluster, committer, heard)
-        asyncio.run(_all(app_ids, sent, workers, camp, ended))
+
+        async def publish(batch: Batch) -> None:
+            if committer is not None:
+                await asyncio.to_thread(committer.publish, batch)
+
+        camp = Camp(Agency(2 * len(app_ids), _START_SECONDS), cluster, heard, Halt(), publish)
+        asyncio.run(explore_all(dict.fromkeys(app_ids), sent, workers, camp, ended))
 
 
-async def _all(
-    app_ids: Sequence[str], errand: Errand, workers: int, camp: _Camp, ended: Callable[[Ended], None]
+async def explore_all(
+    known: Mapping[str, list[Capability] | None],
+    errand: Errand,
+    workers: int,
+    camp: Camp,
+    ended: Callable[[Ended], None],
 ) -> None:
+    """Explore applications on a Ray that is there; null in place of what is known stands for the shipped catalog."""
     places = asyncio.Semaphore(workers)
 
     async def one(number: int, app_id: str) -> None:
         async with places:
-            ended(await _explored(app_id, errand._replace(name=f"explorer{number}"), camp))
+            if not camp.halt.called.is_set():
+                ended(await _explored(app_id, known[app_id], errand._replace(name=f"{errand.name}{number}"), camp))
 
-    await asyncio.gather(*(one(number, app_id) for number, app_id in enumerate(app_ids)))
+    await asyncio.gather(*(one(number, app_id) for number, app_id in enumerate(known)))
 
 
-async def _explored(app_id: str, errand: Errand, camp: _Camp) -> Ended:
+async def _explored(app_id: str, known: list[Capability] | None, errand: Errand, camp: Camp) -> Ended:
     """One application's exploration; what breaks there does not concern the others."""
     employee: Employee | None = None
     try:
         employee = await camp.agency.hire(CatalogWorker, camp.cluster.worker, errand.name, errand)
-        working = employee.worker.explore.remote(app_id)
-        findings = await _listening(employee, app_id, working, errand, camp.heard)
+        working = employee.worker.explore.remote(app_id, known)
+        findings = await _listening(employee, app_id, working, errand, camp)
     except EpisodeError as error:
         return Ended(app_id, None, f"{error.boundary}/{error.code}: {error.message.splitlines()[0]}")
     finally:
         if employee is not None:
             await camp.agency.retire(employee)
-    if findings.batch is not None and camp.committer is not None:
-        await asyncio.to_thread(camp.committer.publish, findings.batch)
+    if findings.batch is not None:
+        await camp.publish(findings.batch)
     return Ended(app_id, findings.report)
 
 
 async def _listening(
-    employee: Employee, app_id: str, working: Awaitable[Findings], errand: Errand, heard: Heard
+    employee: Employee, app_id: str, working: Awaitable[Findings], errand: Errand, camp: Camp
 ) -> Findings:
     """Wait for the findings, and pass on what is found out meanwhile."""
     worker = employee.worker
 
     async def listen() -> None:
         for line in await ask(worker.heard.remote(), _ANSWER_SECONDS, "listening"):
-            heard(app_id, line)
+            camp.heard(app_id, line)
 
     async def keep_listening() -> None:
         while True:
@@ -104,7 +117,7 @@ async def _listening(
 
     listening = asyncio.create_task(keep_listening())
     try:
-        findings = await watch(worker, working, errand.budget.seconds + _SPARE_SECONDS, Halt(), worker.beat.remote)
+        findings = await watch(worker, working, errand.budget.seconds + _SPARE_SECONDS, camp.halt, worker.beat.remote)
     finally:
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError, EpisodeError):

@@ -42,7 +42,7 @@ def explore(
     if fake == ["provider=fake"] and set(apps) != {FAKE_APP}:
         raise ConfigError(f"apps: '{FAKE_APP}' has no browser and cannot be explored beside others")
     config = override_config({"apps": sorted(apps)}, [*fake, f"seed={seed}", f"workers={workers}"])
-    errand = Errand("", config, Budget(seconds, states, edges))
+    errand = Errand("explorer", config, Budget(seconds, states, edges))
     ends: list[Ended] = []
 
     def ended(end: Ended) -> None:
