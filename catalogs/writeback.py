@@ -7,24 +7,20 @@ same of the same version, in this round or a later one:
   like the missing control was there, `outdated` when the capability had worked before, else `unsupported`;
 - beside a proof in the same round: `flaky`.
 A proof confirms what was documented or broken; what was flaky is steady again after three in a round without complaint.
-Counters count accepted trajectories and complaints: what agents did wrong is in neither. Pure functions but for the one
-that reads a dataset.
+Counters count accepted trajectories and complaints: what agents did wrong is in neither. Pure functions.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from catalogs.complaints import Complaint, Rollout, complaint_of
 from catalogs.following import followed, way_of
-from pipeline.dataset import Dataset
-from pipeline.query import query
-from pipeline.records import Validation, Verdict
-from pipeline.storage import Address
+from pipeline.records import Validation
 from pipeline.tasks import Capability, Evidence, TaskSpec
 from pipeline.words import CapabilityStatus
 
@@ -109,22 +105,6 @@ def taken_out(tasks: Iterable[TaskSpec], capabilities: Iterable[Capability], at:
         for task in tasks
         if (found := [name for name in _called(task) if name in broken])
     ]
-
-
-def stored_rollouts(address: Address, round_: int) -> Iterator[Rollout]:
-    """The judged trajectories of one round of a dataset, without pictures, by trajectory; raises ConfigError."""
-    sql = (
-        "SELECT t.attempt_id, a.attempt_id IS NOT NULL AS accepted, v.* EXCLUDE (attempt_id) "
-        "FROM trajectories AS t JOIN attempts AS e USING (run_id, attempt_id) "
-        "JOIN trace_grades AS v USING (run_id, attempt_id) LEFT JOIN accepted AS a USING (run_id, attempt_id) "
-        f"WHERE e.round = {int(round_)} ORDER BY t.trajectory_id"
-    )
-    dataset = Dataset(address)
-    for row in query(sql, [address]).to_pylist():
-        record = dataset.record(row["attempt_id"], pictures=False)
-        fields = {name: row[name] for name in Verdict.model_fields if name in row}
-        verdict = Verdict.model_validate({**fields, "target": "trace"})
-        yield Rollout(dataset.task(record.trajectory.task_id), record, verdict, row["accepted"])
 
 
 def _word(rollout: Rollout, capability: Capability, as_recorded: bool, complaint: Complaint | None) -> Heard:

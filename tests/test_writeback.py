@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalogs.complaints import Complaint, Kind, Rollout
+from catalogs.rollouts import stored_rollouts
 from catalogs.writeback import (
     BROKEN,
     Heard,
     applied,
     heard,
-    stored_rollouts,
     taken_out,
     to_explore,
     written_back,
