@@ -20,6 +20,7 @@ from catalogs.poison import Finding, cleaned
 from catalogs.sources import Absent, Address, Folder, Source, folder_of
 
 _MOST_BYTES = 3_000_000
+_LANGUAGES = frozenset({"en", "en-US", "en_US", "en-GB", "zh", "zh-CN", "zh_CN", "zh-Hans", "zh_Hans", "LC_MESSAGES"})
 
 Tell = Callable[[str], None]
 
@@ -114,7 +115,7 @@ def _files(source: Source, place: Folder, absent: list[Absent]) -> Iterator[_Raw
         return
     for path in sorted(folder.glob(place.pattern)):
         name = path.relative_to(folder).as_posix()
-        bare = str(PurePosixPath(name).with_suffix(""))
+        bare = _named(name)
         skipped = any(fnmatchcase(name, pattern) or fnmatchcase(bare, pattern) for pattern in place.skip)
         # A link that leads out of the folder is none of its documents.
         if skipped or not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
@@ -122,6 +123,12 @@ def _files(source: Source, place: Folder, absent: list[Absent]) -> Iterator[_Raw
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES)
         yield _Raw(bare, data, place.format, place.leave_out, place.language, place.licence or source.licence)
+
+
+def _named(path: str) -> str:
+    """A file's path without its ending and without names of languages, so that translations are called the same."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    return "/".join(part for part in parts if part not in _LANGUAGES) or "messages"
 
 
 def _pages(source: Source, place: Address, absent: list[Absent], pause_seconds: float) -> Iterator[_Raw]:

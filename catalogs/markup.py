@@ -1,13 +1,12 @@
 """Help pages as blocks: headings, paragraphs, list items, steps, table cells, labels and buttons, in reading order.
 
-Reads HTML, Markdown, two wiki markups, plain text and message catalogs of translators. What is a page's main text is
-decided by an extractor made for it; headings, labels and buttons, which such extractors drop, are kept around it. Knows
-nothing of where pages lie or of what they say.
+Reads HTML, Markdown, two wiki markups, plain text and the messages of translated programs. What is a page's main text
+is decided by an extractor made for it; headings, labels and buttons, which such extractors drop, are kept around it.
+Knows nothing of where pages lie or of what they say.
 """
 
 from __future__ import annotations
 
-import io
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +14,13 @@ from typing import Literal, NamedTuple
 
 import lxml.html
 import trafilatura
-from babel.messages.pofile import read_po
 from lxml.etree import ParserError
 from markdown_it import MarkdownIt
 
+from catalogs.messages import messages_in, squashed
+
 BlockKind = Literal["heading", "paragraph", "item", "step", "cell", "label", "button"]
-Format = Literal["html", "markdown", "trac", "tiddlywiki", "text", "po"]
+Format = Literal["html", "markdown", "trac", "tiddlywiki", "text", "po", "json", "multids"]
 
 _SKIPPED = frozenset(
     {"script", "style", "noscript", "template", "svg", "nav", "header", "footer", "aside", "head", "iframe", "object"}
@@ -35,7 +35,6 @@ _MARKING_CLASSES = frozenset({"emph", "menuitem", "guimenu", "guilabel", "menuse
 _HEADING = re.compile(r"h([1-6])$")
 _KINDS: dict[str, BlockKind] = {"td": "cell", "th": "cell", "label": "label", "legend": "label", "button": "button"}
 _PRESSED = frozenset({"submit", "button"})
-_BLANK = re.compile(r"\s+")
 _SECTIONS = ("heading", "label", "button")
 """What is kept around main text: the extractor takes it for furniture."""
 
@@ -67,15 +66,10 @@ def read_page(text: str, form: Format, language: str, leave_out: Sequence[str] =
             return _html(text, leave_out, whole=False)
         case "markdown":
             return _html(MarkdownIt("commonmark").enable("table").render(text), leave_out, whole=True)
-        case "po":
-            return Page("", tuple(_messages(text, language)))
+        case "po" | "json" | "multids":
+            return Page("", tuple(Block("label", said, anchor=key) for key, said in messages_in(text, form, language)))
         case "trac" | "tiddlywiki" | "text":
             return _lines(text, _MARKUPS[form])
-
-
-def squashed(text: str) -> str:
-    """The text on one line, with single blanks."""
-    return _BLANK.sub(" ", text).strip()
 
 
 # --- HTML ---------------------------------------------------------------------------------------------------------
@@ -313,16 +307,3 @@ def _single(line: str, markup: _Markup) -> Iterator[Block]:
 def _inked(kind: BlockKind, text: str, markup: _Markup) -> Block:
     marked = tuple(squashed(markup.plain(found)) for found in markup.bold.findall(text))
     return Block(kind, squashed(markup.plain(text)), marked=marked)
-
-
-# --- messages -----------------------------------------------------------------------------------------------------
-
-
-def _messages(text: str, language: str) -> Iterator[Block]:
-    """The words on buttons and labels, from what translators were given (`en`) or gave (other languages)."""
-    for message in read_po(io.StringIO(text), ignore_obsolete=True):
-        # Plural forms are tuples; they count things and name none.
-        if isinstance(message.id, str) and isinstance(message.string, str) and message.id and not message.fuzzy:
-            said = message.id if language == "en" else message.string
-            if said:
-                yield Block("label", squashed(said), anchor=squashed(message.id))

@@ -20,6 +20,7 @@ from pipeline.tasks import Capability, Evidence, Slot
 MOST_EVIDENCE = 12
 """So many places are kept of one capability."""
 _MOST_SLOTS = 8
+_LONGEST_HEAD = 6
 _COMMON = frozenset({"a", "an", "the", "of", "and", "or", "in", "to", "for", "new", "with", "its"})
 
 
@@ -90,10 +91,16 @@ def _key(mention: Mention, sources: Mapping[str, Source]) -> Key:
 def _area(mention: Mention, source: Source) -> str:
     """The first level: as the source names it, or the document's name; where that is empty, the object's last word."""
     for begins in sorted(source.areas, key=len, reverse=True):
-        if mention.document == begins or mention.document.startswith(f"{begins}/"):
-            return source.areas[begins] or slug_of(mention.intent.object).rpartition("_")[2]
+        if not begins or mention.document == begins or mention.document.startswith(f"{begins}/"):
+            return source.areas[begins] or _head(mention.intent.object)
     words = [word for word in name_words(mention.document.rpartition("/")[2]) if word != source.app_id]
     return "_".join(words) or source.app_id
+
+
+def _head(thing: str) -> str:
+    """The word that says what kind of thing it is: the last one, in Chinese what follows the last 的."""
+    head = slug_of(thing).rpartition("_")[2].rpartition("的")[2]
+    return head if head.isascii() or len(head) <= _LONGEST_HEAD else "其他"
 
 
 def _capability(key: Key, group: Sequence[Mention], sources: Mapping[str, Source]) -> Capability:

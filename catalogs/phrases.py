@@ -29,7 +29,7 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"^(?:\w+(?:ed|ly)|old|own|new|same|other|such|different|.{40,})$|\b(?:is|are|not|just|//)\b", re.I)
-_HANGING = re.compile(r"(?:\s+(?:with|to|in|as|of|for|by|on|at|from|and|or|the|an?))+$", re.IGNORECASE)
+_HANGING = re.compile(r"(?:\s+(?:with|to|into|onto|in|as|of|for|by|on|at|from|and|or|the|an?))+$", re.IGNORECASE)
 _ZH = re.compile(r"[\u3400-\u9fff]")
 _ZH_PLACE = re.compile(r"^(?:在|从|为|对|向|给)[^，。]{1,16}$")
 _ZH_PLACED = "中里上下内间方侧边处"
@@ -38,7 +38,7 @@ _ZH_MANNER = re.compile(r"(?:作为|以|随|按|从).*$")
 _ZH_WHEN = re.compile(r"时(?![间区钟长刻段])")
 _ZH_TAIL = re.compile(r"(?:的?(?:方法|步骤|操作|过程)|功能)$")
 _ZH_HEAD = re.compile(r"^(?:一个|一项|一些|某个|该|这个|此|新的?(?=[\u3400-\u9fff]{2}))")
-_PARTICLES = "的了着过成为到于在和与或及、/（(，"
+_PARTICLES = "的了着过成为到于在和与或及是、/（(，器者员机符"
 _SPLIT = re.compile(r"\s+(?:-|–|—|▸|→|>|≫|»|▶|➔)\s+|\s*[▸→≫»▶➔]\s*")
 _QUOTES = "「」『』“”\"'[]<>《》 "
 _ENDS = " .:。：…?？!！"
