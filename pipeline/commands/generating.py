@@ -14,17 +14,23 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from catalogs.library import library_for
+from catalogs.store import load_catalog
 from pipeline.actions import Model
 from pipeline.app_entry import app_names
+from pipeline.clients import endpoint_of
 from pipeline.commands.shell import examples
 from pipeline.commands.tasks import day_of
 from pipeline.config import RunConfig, load_config
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.errors import ConfigError
+from pipeline.llm import Client, LocalLimiter, ReplyCache, demand, probe
+from pipeline.protocols import Facts
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import Rejection
 from pipeline.tasks import TaskSpec
 from pipeline.trials import try_all
+from taskspecs.drafting import draft_tasks
 from taskspecs.facts import EnvironmentFacts, LiveFacts
 from taskspecs.gate import TEMPLATE_SHARE, rejection
 from taskspecs.gate_cases import Candidate, Finding
@@ -32,17 +38,19 @@ from taskspecs.gate_sets import load_contamination
 from taskspecs.generate import LANGUAGES, Ask, Drafts, generate
 from taskspecs.selftest import Trial
 from taskspecs.sieve import Sieved, largest_share, sieve
+from taskspecs.store import load_tasks
 from taskspecs.templates import load_templates, template_apps
 
 GENERATE_EXAMPLES = examples(
     "pathproof tasks generate",
     "pathproof tasks generate trac fava --count 100 --seed 3 --out trac-and-fava.jsonl",
     "pathproof tasks generate fake-todo --config fake --languages zh --share 1",
+    "pathproof tasks generate trac model.base_url=http://127.0.0.1:8000/v1 model.name=my-model --count 20",
 )
 
 Given = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[APP|KEY=VALUE]", help="Applications; all that have templates if none is named."),
+    typer.Argument(metavar="[APP|KEY=VALUE]", help="Applications (all that have templates if none is named) and keys."),
 ]
 
 
@@ -81,11 +89,10 @@ def generate_tasks(
         languages=_languages(languages),
         seed=seed,
         infeasible_rate=infeasible_rate,
+        probes=settings.probes,
         template_share=share,
     )
     known = load_contamination(contamination) if contamination else None
-    for app_id in app_ids:
-        load_templates(app_id)  # what is wrong in the data is told before anything is started
     drafts = asyncio.run(_drafts(ask, settings))
     sifted = partial(sieve, today=ask.today, allow=settings.allow, contamination=known, template_share=share)
     made = sifted(drafts)
@@ -125,14 +132,16 @@ def _told(trial: Trial) -> str:
 
 
 def _settings(given: Sequence[str], config: str | None) -> tuple[RunConfig, list[str]]:
-    """The configuration and the applications; raises ConfigError when one of them has no templates."""
+    """The configuration and the applications; raises ConfigError for one about which nothing is known."""
     named = [text for text in given if "=" not in text]
     settings = load_config(config or "quickstart", [text for text in given if "=" in text])
     offered = template_apps()
     app_ids = named or (settings.apps if config else [app_id for app_id in offered if app_id in app_names()])
     for app_id in app_ids:
-        if app_id not in offered:
-            raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(offered)}")
+        # What is wrong in the data is told before anything is started. A model needs no templates.
+        if settings.model.base_url is None or app_id in offered:
+            load_templates(app_id)
+        load_catalog(app_id)
     return settings, sorted(set(app_ids))
 
 
@@ -147,14 +156,43 @@ def _languages(text: str) -> list[str]:
 async def _drafts(ask: Ask, settings: RunConfig) -> Drafts:
     typer.echo(f"drafting {ask.count} tasks for {', '.join(ask.app_ids)}", err=True)
     if settings.provider == "fake":
-        return await generate(ask, EnvironmentFacts(FakeEnvironment()))
+        return await _by_whom(ask, EnvironmentFacts(FakeEnvironment()), settings)
     sweep()
     with Scratch("generate") as scratch:
         facts = LiveFacts(scratch)
         try:
-            return await generate(ask, facts)
+            return await _by_whom(ask, facts, settings)
         finally:
             await facts.close()
+
+
+async def _by_whom(ask: Ask, facts: Facts, settings: RunConfig) -> Drafts:
+    """Drafts from templates; where a model is configured it writes all that can be done."""
+    if settings.model.base_url is None:
+        return await generate(ask, facts)
+    impossible = 0 if ask.probes == "withhold" else round(ask.infeasible_rate * ask.count)
+    with_templates = [app_id for app_id in ask.app_ids if app_id in template_apps()]
+    changes = {"app_ids": with_templates, "count": impossible, "infeasible_rate": 1.0}
+    made = await generate(ask.model_copy(update=changes), facts)
+    possible = ask.model_copy(update={"count": ask.count - impossible})
+    past = [task for task in load_tasks("quickstart") if set(task.app_ids) <= set(ask.app_ids)]
+    library = await asyncio.to_thread(library_for, ask.app_ids)
+    async with await _client(settings) as client:
+        written = await draft_tasks(possible, facts, client, library, past)
+    for finding in written.findings:
+        typer.echo(f"{finding.kind}\t{finding.source}\t{finding.text}", err=True)
+    typer.echo(f"{len(written.calls)} calls of {settings.model.name}", err=True)
+    return Drafts([*made.candidates, *written.candidates], [*made.rejections, *written.rejections])
+
+
+async def _client(settings: RunConfig) -> Client:
+    """The model that is configured, probed; raises ConfigError or RunError when it cannot be used."""
+    endpoint = endpoint_of("model", settings.model)
+    limiter = LocalLimiter(endpoint.in_flight, endpoint.lease_seconds, settings.budget)
+    abilities = await probe(endpoint, limiter, [], images=0)
+    demand(endpoint, abilities, 0)
+    cache = ReplyCache(Path(settings.llm.cache)) if settings.llm.cache else None
+    return Client(endpoint, limiter, abilities=abilities, cache=cache)
 
 
 def _write(path: Path, rows: Sequence[Model]) -> None:
