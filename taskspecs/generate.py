@@ -25,6 +25,7 @@ from taskspecs.gate_cases import Candidate, Finding
 from taskspecs.gate_sets import ALWAYS
 from taskspecs.grounding import TRIES, Drawn, Ground, draw
 from taskspecs.templates import Template, load_templates
+from taskspecs.values import load_values
 
 LANGUAGES = ("en", "zh")
 ORIGIN = "template"
@@ -120,7 +121,7 @@ async def _cell(template: Template, ground: Ground, count: int, ask: Ask, known:
             continue
         earlier[_told(template, drawn)] = candidate_id
         task = compose(template, ground.language, drawn, random, ask.seed, known)
-        candidates.append(Candidate(candidate_id, _as_asked(task, ask), ORIGIN))
+        candidates.append(Candidate(candidate_id, _as_asked(_clocked(task, template, ask.today), ask), ORIGIN))
     return Drafts(candidates, rejections)
 
 
@@ -143,6 +144,13 @@ async def _fresh(
 
 def _told(template: Template, drawn: Drawn) -> tuple[str, ...]:
     return tuple(drawn[slot.name] for slot in template.slots if slot.told)
+
+
+def _clocked(task: TaskSpec, template: Template, today: date) -> TaskSpec:
+    """With the day that the days in it were counted from among its sources."""
+    if not any(slot.pool in load_values().days for slot in template.slots):
+        return task
+    return task.model_copy(update={"sources": [*task.sources, f"clock:{today.isoformat()}"]})
 
 
 def _as_asked(task: TaskSpec, ask: Ask) -> TaskSpec:

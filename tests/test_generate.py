@@ -191,6 +191,15 @@ async def test_a_real_application_gives_its_home_and_its_version() -> None:
     assert (task.start.path, task.app_versions[0].name, task.app_versions[0].value) == ("/", "trac", "1.6")
 
 
+async def test_days_are_counted_from_a_stated_one_that_is_kept() -> None:
+    entry = changed(ADD, slots={"title": {"pool": "coming_day"}, "priority": {"values": ["low"]}})
+
+    (task,) = await tasks_of(entry, count=1, infeasible_rate=0.0)
+
+    assert task.params[0].value > TODAY.isoformat()
+    assert task.sources == ["catalog:fake-todo.add", "clock:2026-11-30"]
+
+
 async def test_room_for_detours_comes_with_the_length_of_the_oracle() -> None:
     (short,) = await tasks_of(DELETE, count=1, infeasible_rate=0.0)
     (set_,) = await tasks_of(changed(DELETE, max_steps=7), count=1, infeasible_rate=0.0)
