@@ -14,13 +14,16 @@ from catalogs.markup import Block
 from catalogs.poison import quote_sha256
 from catalogs.store import load_catalog
 from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, Probe, SqliteProbe
+from pipeline.envs.fake import FakeEnvironment
 from pipeline.errors import ProbeError, RunError
 from pipeline.protocols import Facts
 from pipeline.scripted_endpoint import ScriptedEndpoint, ScriptedReply
 from pipeline.tasks import ProcedureStep, TaskSpec, task_id_of
 from taskspecs.draft_brief import arguments_of, gather, past_documents
 from taskspecs.drafting import Researched, draft_tasks, subjects_of
+from taskspecs.facts import EnvironmentFacts
 from taskspecs.generate import Ask, Drafts
+from taskspecs.selftest import selftest
 from taskspecs.sieve import sieve
 from taskspecs.store import load_tasks
 from tests.endpoints import client_of, endpoint_of, says, serving
@@ -404,3 +407,31 @@ def test_earlier_tasks_are_found_by_their_words() -> None:
 )
 def test_the_arguments_of_a_probe_are_read_off_it(probe: Probe, arguments: list[str]) -> None:
     assert arguments_of(probe) == arguments
+
+
+async def test_what_a_model_has_written_is_proved_like_any_other() -> None:
+    rent = "Pay the rent"
+    value = [{"name": "title", "value": rent}]
+    draft = {
+        **DRAFT,
+        "instruction": f'The to-do "{rent}" was entered twice elsewhere, so delete it here.',
+        "calls": [{"capability": "fake-todo.delete", "values": value}],
+        "existing": [{"value": rent, "probe": "todos", "args": [], "column": 0}],
+        "segments": [
+            {
+                "name": "deleted",
+                "checks": [{"name": "gone", "probe": "todos", "args": [], "verifier": "absent", "expected": [rent]}],
+            }
+        ],
+        "expected_changes": ["todo/*"],
+    }
+    wanted = ask(app_ids=["fake-todo"], weights={one.capability_id: 0.0 for one in load_catalog("fake-todo")})
+    wanted = wanted.model_copy(update={"weights": {**wanted.weights, "fake-todo.delete": 1.0}})
+    with serving(*script(draft)) as server:
+        async with client_of(endpoint_of(server)) as client:
+            researched = await draft_tasks(wanted, EnvironmentFacts(FakeEnvironment()), client, Library([]))
+
+    (task,) = sieve(Drafts(researched.candidates, researched.rejections), TODAY).tasks
+    trial = await selftest(task, FakeEnvironment())
+
+    assert (trial.held, trial.reason, trial.detail) == (True, None, "")
