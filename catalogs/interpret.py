@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from catalogs.documents import Document
 from catalogs.extract import Mention
 from catalogs.library import Passage, passages_of, tokens
-from catalogs.markup import squashed
+from catalogs.messages import squashed
 from catalogs.phrases import Intent, known_verb
 from catalogs.poison import Finding, quote_sha256
 from pipeline.llm import Client, Message, Unreadable, read_structured

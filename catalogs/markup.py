@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Literal, NamedTuple
 
 import lxml.html
@@ -77,7 +78,9 @@ def read_page(text: str, form: Format, language: str, leave_out: Sequence[str] =
 
 def _html(text: str, leave_out: Sequence[str], *, whole: bool) -> Page:
     try:
-        tree = lxml.html.document_fromstring(text.encode("utf-8"), parser=lxml.html.HTMLParser(encoding="utf-8"))
+        tree = lxml.html.document_fromstring(
+            text.replace("\0", "").encode("utf-8"), parser=lxml.html.HTMLParser(encoding="utf-8")
+        )
     except (ParserError, ValueError):
         return Page("", ())
     for element in [*tree.iter()]:
@@ -108,8 +111,12 @@ def _main(tree: lxml.html.HtmlElement, blocks: tuple[Block, ...]) -> tuple[Block
 
 def _main_text(tree: lxml.html.HtmlElement) -> str:
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # pages without a text are no news
+    plain = deepcopy(tree)
+    for element in plain.iter(*_INLINE):
+        # The names of menus within a sentence would be taken for menus of the site.
+        element.attrib.clear()
     text = trafilatura.extract(
-        lxml.html.tostring(tree, encoding="unicode"), include_comments=False, include_tables=True, favor_recall=True
+        lxml.html.tostring(plain, encoding="unicode"), include_comments=False, include_tables=True, favor_recall=True
     )
     return _bare(re.sub(r"(?m)^\s*[-|#]+|\|", "", text or ""))
 

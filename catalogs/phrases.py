@@ -16,7 +16,7 @@ from typing import NamedTuple
 import yaml
 from pydantic import Field
 
-from catalogs.markup import squashed
+from catalogs.messages import squashed
 from pipeline.actions import Model
 
 _LONGEST = 80

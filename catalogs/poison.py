@@ -10,7 +10,8 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from catalogs.markup import Block, squashed
+from catalogs.markup import Block
+from catalogs.messages import squashed
 
 _MOST_SHOWN = 160
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")

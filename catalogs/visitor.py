@@ -21,7 +21,7 @@ from pipeline.egress import REFUSED_HEADER, UNREACHED_HEADER, Proxy
 AGENT = "pathproof"
 """The name by which robots.txt may address us."""
 
-_IDENTITY = f"{AGENT}/0.1 (survey of sites: one page each, robots.txt is followed)"
+_IDENTITY = f"{AGENT}/0.1 (few pages of a site; robots.txt is followed)"
 _PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 30.0
 _REQUEST_SECONDS = 20.0
