@@ -18,12 +18,21 @@ from pipeline.actions import Model
 from pipeline.errors import ConfigError
 from pipeline.words import Platform, Target
 
+GENERATE = "generate"
+"""The set that is made by the run itself, round by round."""
+
 
 class TasksConfig(Model):
-    """Which tasks: `set` is a name of taskspecs, a file, or `generate`."""
+    """Which tasks: `set` is a name of taskspecs, a file, or `generate`; `limit` is how many of them.
+
+    Where they are generated, `limit` is the number of drafts of a round, `infeasible_rate` the share of them that
+    cannot be done on purpose, and `contamination` a file of benchmarks' texts that none of them may meet.
+    """
 
     set: str = "quickstart"
     limit: int | None = Field(default=None, ge=1)
+    infeasible_rate: float = Field(default=0.1, ge=0.0, le=1.0)
+    contamination: str | None = None
 
 
 class PolicyConfig(Model):
@@ -176,7 +185,8 @@ class RunConfig(Model):
     budget: BudgetConfig = BudgetConfig()
     profile: Literal["sandbox"] = "sandbox"
     allow: list[str] = Field(default_factory=list)
-    probes: Literal["use"] = "use"
+    probes: Literal["use", "withhold"] = "use"
+    """`withhold`: applications are taken for sites that nobody can ask; contracts are then rubrics."""
     faults: FaultsConfig = FaultsConfig()
     out: str | None = None
 

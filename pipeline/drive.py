@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from pipeline import judging, policies
+from pipeline import judging, manifest, policies
 from pipeline.clients import Access
 from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Cluster, Place
-from pipeline.config import RunConfig
+from pipeline.config import GENERATE, RunConfig
 from pipeline.crew import Office, Seat
 from pipeline.dataset import Dataset
 from pipeline.errors import PathproofError, RunError
@@ -29,12 +29,13 @@ from pipeline.provenance import opening_rows, pass_row, prompt_rows
 from pipeline.reaching import reach
 from pipeline.records import ModelCall, PassRow, Prompt
 from pipeline.serving import served
-from pipeline.sinks import LOST
-from pipeline.standing import Rounds, Run, Survey, order_of, survey_of
+from pipeline.sinks import LOST, Batch
+from pipeline.standing import Rounds, Run, Survey, order_of, rounds_of, survey_of
 from pipeline.stoprules import Meter
 from pipeline.supervision import PUBLISH_SECONDS, Agency, Halt, actor, ask, offered, spelled, stop_for
 from pipeline.tasks import TaskSpec
 from pipeline.workers import AttemptReport, CommitterActor, Judgements, Post
+from pipeline.workshop import Shop, Workshop
 
 _LOCAL_START_SECONDS = 180.0
 _CLUSTER_START_SECONDS = 1800.0
@@ -101,7 +102,7 @@ class Drive:
         config, calls = self._run.config, list[ModelCall]()
         access = await reach(reachable, calls, scheduling_strategy=self._here)
         epoch = await ask(self._committer.claim.remote(), PUBLISH_SECONDS, "committer")
-        rounds = [tasks] * config.rounds
+        rounds = rounds_of(config, tasks)
         survey = await self._settle_past(rounds)
         online, collected = (pass_row(self._run.run_id, kind, config) for kind in ("online", "collect"))
         begun = [online, collected] if config.step_judge.online else [collected]
@@ -109,7 +110,28 @@ class Drive:
         post = self._post(epoch, reachable, access)
         jury = Jury(self._chamber(post, collected))
         jury.add(survey.unjudged)
-        await self._together(jury, self._stretch(rounds, jury, post._replace(online_pass=online.pass_id)))
+        post = post._replace(online_pass=online.pass_id)
+        generated = config.tasks.set == GENERATE
+        await self._together(
+            jury, self._generated(epoch, jury, post) if generated else self._stretch(rounds, jury, post)
+        )
+
+    async def _generated(self, epoch: int, jury: Jury, post: Post) -> None:
+        """Round after round: make its tasks, roll them out, have them judged, write them back."""
+        config, folder, halt = self._run.config, self._run.folder, self._halt
+        shop = Shop(self._cluster, self._agency, halt, epoch, self._record, self._publish)
+        try:
+            workshop = Workshop(self._run, shop, manifest.read_run(folder).started_at.date())
+            for number in range(config.rounds):
+                known = await workshop.make(number)
+                rounds = rounds_of(config, Dataset(folder).rows(TaskSpec))[: number + 1]
+                await self._stretch(rounds, jury, post._replace(known=tuple(known.values())))
+                await jury.settled()
+                if halt.called.is_set():
+                    return
+            await workshop.catalog(config.rounds)
+        except PathproofError as error:
+            halt.call(stop_for(error))
 
     async def _stretch(self, rounds: Rounds, jury: Jury, post: Post) -> None:
         """Roll out what is missing of these rounds, until it is done or the run halts."""
@@ -164,6 +186,9 @@ class Drive:
             reason = self._meter.stop_reason()
             if reason is not None:
                 self._halt.call(RunError(reason))
+
+    async def _publish(self, batch: Batch) -> bool:
+        return bool(await ask(self._committer.publish.remote(batch), PUBLISH_SECONDS, "committer"))
 
     async def _record(self, rows: Sequence[Any]) -> None:
         await ask(self._committer.record.remote(rows), PUBLISH_SECONDS, "committer")

@@ -40,15 +40,26 @@ class Jury:
         self._chamber = chamber
         self._waiting: deque[str] = deque()
         self._all_in = False
+        self._in_hand = 0
+        self._quiet = asyncio.Event()
         self._generation: Counter[int] = Counter()
+        self._look_around()
 
     def add(self, attempt_ids: Iterable[str]) -> None:
         """These final attempts are published and wait."""
         self._waiting.extend(attempt_ids)
+        self._look_around()
 
     def close(self) -> None:
         """No more will come."""
         self._all_in = True
+
+    async def settled(self) -> None:
+        """Wait until everything that was added is judged, or the run halts."""
+        either = [asyncio.ensure_future(event.wait()) for event in (self._quiet, self._chamber.halt.called)]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in either:
+            waiting.cancel()
 
     async def sit(self, number: int) -> None:
         """One judge's seat: work until all are judged or the run halts; trouble that ends the run is called out."""
@@ -63,6 +74,12 @@ class Jury:
             self._chamber.halt.call(stop_for(error))
         if employee is not None:
             await self._chamber.agency.retire(employee)
+
+    def _look_around(self) -> None:
+        if self._waiting or self._in_hand:
+            self._quiet.clear()
+        else:
+            self._quiet.set()
 
     async def _hire(self, number: int) -> Employee | None:
         self._generation[number] += 1
@@ -81,12 +98,16 @@ class Jury:
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
         worker, chamber = employee.worker, self._chamber
         limit = _SECONDS_PER_ATTEMPT * len(batch)
+        self._in_hand += len(batch)
         try:
             done = await watch(worker, worker.judge.remote(batch), limit, chamber.halt, worker.beat.remote)
+            await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
         except WorkerError as error:
             chamber.agency.fire(employee, error)
             self._waiting.extendleft(reversed(batch))
             return None
-        await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
+        finally:
+            self._in_hand -= len(batch)
+            self._look_around()
         chamber.judged(done)
         return employee

@@ -48,9 +48,12 @@ class Board:
             self._line()
 
     def expect(self, name: str, total: int, done: int) -> None:
-        """Open a bar: so many in all, so many done before."""
+        """Open a bar, or set one that is there: so many in all, so many done before."""
         self._counts[name] = [done, total]
-        self._ids[name] = self._bars.add_task(name, total=total, completed=done, note="")
+        if name in self._ids:
+            self._bars.update(self._ids[name], total=total, completed=done, note="")
+        else:
+            self._ids[name] = self._bars.add_task(name, total=total, completed=done, note="")
 
     def advance(self, name: str, count: int, note: str) -> None:
         """So many more are done; `note` says what there is to know about them."""

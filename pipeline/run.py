@@ -18,7 +18,7 @@ import pyarrow.fs as pafs
 from pipeline import manifest
 from pipeline.apps import install, load_app
 from pipeline.cluster import connected, inside_job, joins_cluster
-from pipeline.config import JUDGING_PARTS, PolicyConfig, RunConfig, StepJudgeConfig, parse_config
+from pipeline.config import GENERATE, JUDGING_PARTS, PolicyConfig, RunConfig, StepJudgeConfig, parse_config
 from pipeline.dataset import Dataset
 from pipeline.doctor import chromium
 from pipeline.drive import Drive, Outcome
@@ -26,9 +26,9 @@ from pipeline.errors import ConfigError, EpisodeError, RunError, SetupError
 from pipeline.local_storage import LocalStorage
 from pipeline.progress import Board
 from pipeline.records import digest
-from pipeline.selection import select_tasks
+from pipeline.selection import select_apps, select_tasks
 from pipeline.serving import servers_of
-from pipeline.standing import Run, order_of, survey_of
+from pipeline.standing import Run, order_of, rounds_of, survey_of, unmade
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.supervision import stop_for
 from pipeline.tasks import TaskSpec
@@ -36,8 +36,9 @@ from pipeline.tasks import TaskSpec
 
 def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> Outcome:
     """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
-    tasks = select_tasks(config)
-    config = config.model_copy(update={"apps": sorted({app for task in tasks for app in task.app_ids})})
+    tasks = [] if config.tasks.set == GENERATE else select_tasks(config)
+    apps = sorted({app for task in tasks for app in task.app_ids}) or select_apps(config)
+    config = config.model_copy(update={"apps": apps})
     servers_of(config)  # what is wrong with its models is said before there is a folder
     run_id = digest("run", uuid4().hex)
     folder = new_folder(out or config.out, name, run_id)
@@ -57,10 +58,12 @@ def resume(address: Address, board: Board) -> Outcome:
     stored = manifest.read_run(folder)
     config = parse_config(stored.config)
     run = Run(folder, stored.run_id, config, board)
-    tasks = Dataset(folder).rows(TaskSpec) or select_tasks(config)
-    rounds = [tasks] * config.rounds
+    tasks = Dataset(folder).rows(TaskSpec)
+    if not tasks and config.tasks.set != GENERATE:
+        tasks = select_tasks(config)
+    rounds = rounds_of(config, tasks)
     survey = survey_of(run, rounds)
-    left = order_of(run, rounds).total - len(survey.final)
+    left = order_of(run, rounds).total - len(survey.final) or unmade(run, rounds)
     if not left and not survey.lost and not survey.unjudged:
         return Outcome(folder.address, None, started=False)
     with _held(folder):

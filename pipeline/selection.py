@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalogs.store import load_catalog
+from pipeline.app_entry import app_names
 from pipeline.apps import load_app
 from pipeline.config import RunConfig
+from pipeline.envs.fake_app import APP_ID as FAKE_APP
 from pipeline.errors import ConfigError
 from pipeline.structs import Param
 from pipeline.tasks import Capability, TaskSpec, identified
+from taskspecs.compose import without_probes
 from taskspecs.store import load_tasks
+from taskspecs.templates import template_apps
 
 
 def select_tasks(config: RunConfig) -> list[TaskSpec]:
@@ -32,8 +36,20 @@ def select_tasks(config: RunConfig) -> list[TaskSpec]:
     kept = [task for task in found if wanted.issuperset(task.app_ids)][: config.tasks.limit]
     if not kept:
         raise ConfigError(f"tasks: '{config.tasks.set}' has no task for these applications on {config.platform}")
+    if config.probes == "withhold":
+        kept = [without_probes(task) for task in kept]
     versions = _versions(config, kept)
     return [_bound(task, versions, config) for task in kept]
+
+
+def select_apps(config: RunConfig) -> list[str]:
+    """The applications for which tasks are to be made, sorted; raises ConfigError when one has no templates."""
+    offered = template_apps()
+    here = [FAKE_APP] if config.provider == "fake" else app_names()
+    for app_id in config.apps:
+        if app_id not in offered:
+            raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(offered)}")
+    return sorted(set(config.apps)) or [app_id for app_id in offered if app_id in here]
 
 
 def select_capabilities(tasks: Sequence[TaskSpec]) -> list[Capability]:

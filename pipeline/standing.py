@@ -9,16 +9,23 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipeline import manifest, policies
-from pipeline.config import RunConfig
+from pipeline.config import GENERATE, RunConfig
 from pipeline.dataset import Dataset
 from pipeline.planning import Order, Tried, missing
 from pipeline.progress import Board
 from pipeline.records import PassRow
 from pipeline.storage import Storage
-from pipeline.tasks import TaskSpec
+from pipeline.tasks import Capability, TaskSpec
 
 Rounds = Sequence[Sequence[TaskSpec]]
 """The tasks of each round, as far as they are known."""
+
+
+def rounds_of(config: RunConfig, tasks: Sequence[TaskSpec]) -> Rounds:
+    """The tasks by rounds: a fixed set has the same in each; generated ones carry their round's seed."""
+    if config.tasks.set != GENERATE:
+        return [tasks] * config.rounds
+    return [[task for task in tasks if task.seed == config.seed + number] for number in range(config.rounds)]
 
 
 class Run(NamedTuple):
@@ -60,6 +67,14 @@ def survey_of(run: Run, rounds: Rounds) -> Survey:
     opened = bool(dataset.table("runs", ["run_id"]).num_rows)
     passes = {row.pass_id for row in dataset.rows(PassRow)}
     return Survey(opened, final, tried, lost, dataset.unjudged_attempts(), passes)
+
+
+def unmade(run: Run, rounds: Rounds) -> bool:
+    """Whether rounds are still to be made, or the last one to be written back."""
+    if run.config.tasks.set != GENERATE:
+        return False
+    last = (row.round for row in Dataset(run.folder).rows(Capability))
+    return not all(rounds) or run.config.rounds not in last
 
 
 def _count(tried: dict[str, Tried], trajectory_id: str, number: int, *, broken: bool) -> None:
