@@ -63,13 +63,8 @@ class Edges:
 
     def add_record(self, record: Record, capability_id: str) -> None:
         """Keep the edges that a rollout walked: every action but the waits and the last word."""
-        for step in record.steps:
-            action, at = step.action, step.step_index
-            if action is None or isinstance(action, Terminal | Wait) or at + 1 >= len(record.observations):
-                continue
-            if step.status == "ok":
-                before, after = (_seen(record, record.observations[index]) for index in (at, at + 1))
-                self.add(before, action, after, capability_id)
+        for action, before, after in _walked(record):
+            self.add(before, action, after, capability_id)
 
     @staticmethod
     def ends(record: Record) -> set[str]:
@@ -80,7 +75,7 @@ class Edges:
         """The first edge that led to a screen."""
         for row in self.transitions:
             if row.to_signature == signature != row.from_signature:
-                return _evidence([row.from_signature, row.to_signature], row.frame_after)
+                return _evidence(row.from_signature, row.to_signature, row.frame_after)
         return None
 
     def _show(self, seen: Seen) -> None:
@@ -105,11 +100,25 @@ def closings(record: Record) -> set[tuple[str, str, str]]:
 
 
 def evidence_of(record: Record) -> Evidence:
-    """Where a capability was seen: the screens of the last edge, and the last picture or tree."""
-    signatures = [_seen(record, row).signature for row in record.observations[-2:]]
-    last = record.observations[-1] if record.observations else None
-    proof = (last.frame_sha256 or last.tree_sha256) if last is not None else None
-    return _evidence(signatures, proof)
+    """Where a capability was seen: the screens of the last edge, and the picture after it."""
+    walked = _walked(record)
+    if not walked:
+        return _evidence("", "", None)
+    _, before, after = walked[-1]
+    proof = after.frame or after.tree
+    return _evidence(before.signature, after.signature, proof.sha256 if proof is not None else None)
+
+
+def _walked(record: Record) -> list[tuple[Action, Seen, Seen]]:
+    looks = record.observations
+    walked: list[tuple[Action, Seen, Seen]] = []
+    for step in record.steps:
+        action, at = step.action, step.step_index
+        if action is None or isinstance(action, Terminal | Wait) or at + 1 >= len(looks):
+            continue
+        if step.status == "ok":
+            walked.append((action, _seen(record, looks[at]), _seen(record, looks[at + 1])))
+    return walked
 
 
 def _seen(record: Record, row: ObservationRow) -> Seen:
@@ -118,9 +127,9 @@ def _seen(record: Record, row: ObservationRow) -> Seen:
     return Seen(structure_signature(row.location, tree.nodes if tree is not None else []), frame, tree)
 
 
-def _evidence(signatures: list[str], proof: str | None) -> Evidence:
+def _evidence(before: str, after: str, proof: str | None) -> Evidence:
     return Evidence(
-        source=f"{EXPLORED}{'>'.join(signatures)}",
+        source=f"{EXPLORED}{before}>{after}",
         quote_sha256=proof or digest("nothing was seen"),
         licence="none: observed",
     )

@@ -19,6 +19,7 @@ _MOST = 3
 _ALIKE = 0.5
 _NEXT_BONUS = 0.45
 _SENSE_BONUS = 0.4
+_HARMLESS = ("none", "create", "edit")
 _KIN = (frozenset({"button", "link", "menuitem", "tab"}), frozenset({"textbox", "searchbox", "spinbutton", "combobox"}))
 """Roles that take each other's place when an application changes its looks."""
 
@@ -49,7 +50,7 @@ def _may_replace(node: Node, missing: ProcedureStep, taken: set[str], consequenc
         return False
     if not any({node.role, missing.role} <= kin for kin in _KIN) and node.role != missing.role:
         return False
-    return consequence_of(node.name) in ("none", consequence, consequence_of(missing.name or ""))
+    return consequence_of(node.name) in (*_HARMLESS, consequence, consequence_of(missing.name or ""))
 
 
 def _likeness(node: Node, index: int, missing: ProcedureStep, start: int | None, nodes: Sequence[Node]) -> float:

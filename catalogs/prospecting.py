@@ -169,7 +169,8 @@ class Prospector:
     async def _group(self, state: State, group: Group) -> None:
         """Press a lead, or the entries of a column until two in a row lead to the same screen: then it is a list."""
         last: str | None = None
-        for lead in group.leads:
+        first = 0
+        for number, lead in enumerate(group.leads):
             if self.exhausted is not None:
                 return
             if lead.spot in self._pressed or not self._may_press(lead):
@@ -177,9 +178,9 @@ class Prospector:
             self._pressed.add(lead.spot)
             reached = await self._press(state, lead, group)
             if group.is_column and reached is not None and reached == last:
-                self._generalise(reached, group.leads)
+                self._generalise(reached, group.leads[first:])
                 return
-            last = reached
+            last, first = reached, number
 
     def _may_press(self, lead: Lead) -> bool:
         return self._subject.resettable or consequence_of(lead.name) == "none"
