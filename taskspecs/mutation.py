@@ -88,7 +88,7 @@ def _wrong_rows(check: Check, rows: Rows) -> Iterable[tuple[Rows, str]]:
         case "matches":
             return [([], "there is nothing"), ([[""]], "the text is empty"), ([[_ELSE]], "the text is another one")]
         case "text" | "number" | "date" | "unit":
-            return _wrong_answers(check.expected)
+            return _wrong_answers(check)
         case _:
             assert_never(check.verifier)
 
@@ -117,14 +117,23 @@ def _altered_matches(expected: Sequence[str], rows: Rows) -> Iterator[tuple[Rows
         )
 
 
-def _wrong_answers(expected: Sequence[str]) -> Iterator[tuple[Rows, str]]:
+def _wrong_answers(check: Check) -> Iterator[tuple[Rows, str]]:
     """No answer, every expected one altered, and both at once for choice."""
     yield [], "nothing is answered"
     yield [[""]], "the answer is empty"
-    for answer in expected:
-        wrong = near_miss(answer)
-        yield [[wrong]], f"the answer is {wrong!r}"
-        yield [[f"{answer} / {wrong}"]], f"the answer is {answer!r} or {wrong!r}"
+    for place, answer in enumerate(check.expected):
+        for wrong in dict.fromkeys((near_miss(answer), _other_amount(answer))):
+            yield [[wrong]], f"the answer is {wrong!r}"
+            if state_of(_expecting(check, place, wrong), [[wrong]]) == "passed":
+                yield [[f"{answer} / {wrong}"]], f"the answer is {answer!r} or {wrong!r}"
+
+
+def _other_amount(text: str) -> str:
+    """The text with another last digit, which a unit may follow; without a digit any near miss of it."""
+    digits = [place for place, mark in enumerate(text) if mark.isascii() and mark.isdigit()]
+    if not digits:
+        return near_miss(text)
+    return near_miss(text[: digits[-1] + 1]) + text[digits[-1] + 1 :]
 
 
 def _expecting(check: Check, place: int, cell: str) -> Check:

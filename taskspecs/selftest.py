@@ -129,9 +129,9 @@ class _Exam:
             return Finding("preflight_failed", f"what must be missing is there from the start: {said}")
         if outcome.checks == "passed":
             return Finding("noop_passes", "every check holds on the untouched state")
-        for segment in self._task.segments:
-            if self._state_of(segment, untouched) == "passed":
-                return Finding("noop_passes", f"segment '{segment.name}' holds on the untouched state")
+        done = [segment.name for segment in self._task.segments if self._state_of(segment, untouched) == "passed"]
+        if done:
+            return Finding("noop_passes", f"segment '{done[0]}' holds on the untouched state")
         self.notes += [
             f"check '{check.name}' holds from the start"
             for check in self._task.checks
@@ -152,6 +152,8 @@ class _Exam:
     async def _followed(self) -> Finding | None:
         """The oracle does it, segment by segment, and nothing else."""
         task, ended = self._task, self.record.trajectory
+        if not task.oracle and task.contract_kind != "rubric":
+            return Finding("oracle_fails", "it has no oracle: nothing shows that it can be done")
         if ended.termination != "finished":
             last = self.record.steps[-1].action if self.record.steps else None
             said = last.content if isinstance(last, CallUser) else ended.reason
@@ -199,7 +201,10 @@ class _Exam:
         for segment in self._task.segments:
             self.mutants += 1
             record = undone(self.record, self._stills, segment.checks)
-            if record != self.record and (await _verdict(self._task, record)).grade == "complete":
+            if (
+                record.probe_reads != self.record.probe_reads
+                and (await _verdict(self._task, record)).grade == "complete"
+            ):
                 return Finding("mutation_survives", f"segment '{segment.name}' can be undone, and all still holds")
         return None
 
@@ -237,7 +242,7 @@ async def _oracle(task: TaskSpec, environment: Environment, attempts: int) -> Re
     for number in range(1, attempts + 1):
         record = await _run(task, environment, ScriptedPolicy("oracle", task), number)
         fault = record.trajectory.fault
-        if fault is None or fault.code in _BLAMED:
+        if fault is None or fault.code == "preflight_failed":
             break
     return record
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.protocols import Consulted, Decision, Policy, Turn
 from pipeline.provenance import opening_rows, pass_row
-from pipeline.records import Candidate, ModelCall, Record, Vote, now
+from pipeline.records import Candidate, ModelCall, Record, Validation, Vote, now
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Committer, PartWriter
@@ -107,8 +108,30 @@ def collect(folder: Path) -> Path:
     committer.record([capability("fake-todo.add").model_copy(update={"capability_id": UNTRIED})])
     asyncio.run(_roll_out(folder, committer, made))
     _judge(folder, committer, shared)
+    committer.record(_validations(tasks))
     committer.finish()
     return folder
+
+
+def _validations(tasks: Sequence[TaskSpec]) -> list[Validation]:
+    """Of three tasks: the first was renewed, the second ran out, the third no longer holds."""
+    day = timedelta(days=1)
+    return [
+        Validation(
+            task_id=task.task_id,
+            validated_at=now() - ago * day,
+            held=reason is None,
+            reason=reason,
+            expires_at=now() + left * day,
+        )
+        for task, ago, left, reason in (
+            (tasks[0], 40, -10, None),
+            (tasks[0], 9, 21, None),
+            (tasks[1], 40, -10, None),
+            (tasks[2], 40, 20, None),
+            (tasks[2], 5, -5, "oracle_fails"),
+        )
+    ]
 
 
 async def _roll_out(folder: Path, committer: Committer, made: Sequence[Plan]) -> None:

@@ -438,3 +438,41 @@ def test_scrolling_is_not_a_task_specific_operation() -> None:
     )
 
     assert rule_on(made, scrolled, []).grade == "fail"
+
+
+# --- states that nobody's operation explains --------------------------------------------------------------------
+
+
+def written(*changed: str, acted: bool, **more: object) -> tuple[TaskSpec, Record]:
+    """A task whose check holds, and a run after which these keys have changed."""
+    made, reads = asked("passed")
+    changes = read("changes", [[key, "added"] for key in changed], 3)
+    expecting = {"expected_changes": list(changed), **more}
+    return made.model_copy(update=expecting), ended(*reads, changes, acted=acted)
+
+
+DISPUTED = ("undecided", None, "contract_disputed")
+
+
+@pytest.mark.parametrize("votes", ["", "SSS", "FFF"])
+def test_a_state_that_changed_without_an_operation_is_not_the_agents_work(votes: str) -> None:
+    made, of = written("ticket/1", acted=False)
+
+    verdict = rule_on(made, of, letters(votes) if votes else [])
+
+    assert outcome(verdict) == DISPUTED
+    assert "no operation" in verdict.reason
+
+
+def test_with_an_operation_or_without_a_change_it_is() -> None:
+    complete = ("graded", "complete", "contract_only")
+
+    assert outcome(rule_on(*written("ticket/1", acted=True), [])) == complete
+    assert outcome(rule_on(*written(acted=False), [])) == complete
+    assert outcome(rule_on(*written("session/1", acted=False, always_ignore=["session/*"]), [])) == complete
+
+
+def test_a_person_may_still_say_that_it_is_done() -> None:
+    made, of = written("ticket/1", acted=False)
+
+    assert outcome(rule_on(made, of, [person("complete")])) == ("graded", "complete", "human")

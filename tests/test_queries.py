@@ -78,6 +78,9 @@ ANSWERS: dict[str, Callable[[Rows, Path], bool]] = {
     "Where does the time": lambda rows, _: rows[0]["decide_p95"] >= rows[0]["decide_median"] >= 0,
     "How many verdicts": lambda rows, _: {row["target"] for row in rows} == {"step", "trace"},
     "What did judging again": lambda rows, _: rows == [],
+    "Which tasks have expired": lambda rows, _: (
+        [(row["held"], row["reason"]) for row in rows] == [(True, None), (False, "oracle_fails")]
+    ),
     "What was rejected": lambda rows, _: {row["rejected"] for row in rows} == {"Click", "Wait"},
 }
 
