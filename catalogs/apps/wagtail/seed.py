@@ -1,4 +1,4 @@
-"""Makes the site of a museum in an empty data folder; run once, in that folder, by the application's own Python.
+"""Makes the site of a museum in a data folder: `tables`, then `content`; run in it by the application's own Python.
 
 Times, random numbers and identities follow fixed sequences, so that every copy is the same.
 """
@@ -10,6 +10,7 @@ import importlib
 import io
 import itertools
 import random
+import sys
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -29,86 +30,101 @@ PAGES: Sequence[tuple[str, str, str, dict[str, Any], bool]] = (
         "Knots and Ropes",
         "exhibitions",
         "ExhibitionPage",
-        {"intro": "How rope is made, and sixty knots to try.", "room": "loft", "opens": "2025-04-12", "price": "6.50"},
+        {
+            "intro": "How rope is made, and sixty knots to try.",
+            "room": "Sail loft",
+            "opens": "2025-04-12",
+            "price": "6.50",
+        },
         True,
     ),
     (
         "Lighthouses of the North",
         "exhibitions",
         "ExhibitionPage",
-        {"intro": "Lenses, keepers and storms.", "room": "tower", "opens": "2025-05-24", "price": "8.00"},
+        {"intro": "Lenses, keepers and storms.", "room": "Tower room", "opens": "2025-05-24", "price": "8.00"},
         True,
     ),
     (
         "The Last Steam Tug",
         "exhibitions",
         "ExhibitionPage",
-        {"intro": "A tug of 1931 and the people who kept it.", "room": "yard", "opens": "2025-03-15", "price": "5.00"},
+        {
+            "intro": "A tug of 1931 and the people who kept it.",
+            "room": "Boat yard",
+            "opens": "2025-03-15",
+            "price": "5.00",
+        },
         True,
     ),
     (
         "Maps of Imaginary Islands",
         "exhibitions",
         "ExhibitionPage",
-        {"intro": "Charts of places that nobody found.", "room": "quay", "opens": "2025-09-06", "price": "7.50"},
+        {"intro": "Charts of places that nobody found.", "room": "Quay hall", "opens": "2025-09-06", "price": "7.50"},
         False,
     ),
     (
         "Children Draw the Sea",
         "exhibitions",
         "ExhibitionPage",
-        {"intro": "Two hundred drawings from six schools.", "room": "quay", "opens": "2025-06-14", "price": "0.00"},
+        {
+            "intro": "Two hundred drawings from six schools.",
+            "room": "Quay hall",
+            "opens": "2025-06-14",
+            "price": "0.00",
+        },
         True,
     ),
     (
         "Night of the Open Hatches",
         "news",
         "NewsPage",
-        {"intro": "Eleven ships open their holds until midnight.", "topic": "events"},
+        {"intro": "Eleven ships open their holds until midnight.", "topic": "Events"},
         True,
     ),
     (
         "A figurehead comes home",
         "news",
         "NewsPage",
-        {"intro": "The figurehead of the brig Aurelia is back after ninety years.", "topic": "collection"},
+        {"intro": "The figurehead of the brig Aurelia is back after ninety years.", "topic": "Collection"},
         True,
     ),
     (
         "The lift is being repaired",
         "news",
         "NewsPage",
-        {"intro": "Until the end of May the tower can be reached by the stairs only.", "topic": "building"},
+        {"intro": "Until the end of May the tower can be reached by the stairs only.", "topic": "Building"},
         True,
     ),
     (
         "Summer workshop for young sailors",
         "news",
         "NewsPage",
-        {"intro": "Five afternoons of splicing, sailing and signal flags.", "topic": "events"},
+        {"intro": "Five afternoons of splicing, sailing and signal flags.", "topic": "Events"},
         True,
     ),
     (
         "New shelves in the reading room",
         "news",
         "NewsPage",
-        {"intro": "Four thousand logbooks find a dry place.", "topic": "building"},
+        {"intro": "Four thousand logbooks find a dry place.", "topic": "Building"},
         False,
     ),
     (
         "A diver's helmet from 1912",
         "news",
         "NewsPage",
-        {"intro": "A gift of the family of a harbour diver.", "topic": "collection"},
+        {"intro": "A gift of the family of a harbour diver.", "topic": "Collection"},
         True,
     ),
-    ("Winter market 2024", "archive", "NewsPage", {"intro": "Forty stalls on the quay.", "topic": "events"}, True),
+    ("Winter market 2024", "archive", "NewsPage", {"intro": "Forty stalls on the quay.", "topic": "Events"}, True),
 )
 NOTICES = (
-    ("The cafe closes at four on Mondays", "info", True),
-    ("The tower is closed in strong wind", "closure", True),
-    ("Mind the wet steps at the quay", "warning", False),
-    ("Free admission on the first Sunday of June", "info", False),
+    ("The cafe closes at four on Mondays", "Information", True),
+    ("The tower is closed in strong wind", "Closure", True),
+    ("Mind the wet steps at the quay", "Warning", False),
+    ("Free admission on the first Sunday of June", "Information", False),
 )
 PEOPLE = (
     ("Henrike Aldous", "Director", "henrike@tidewater.example"),
@@ -146,9 +162,9 @@ REDIRECTS = (
 )
 
 
-def fix_chance() -> None:
+def fix_chance(seed: str) -> None:
     """Replace the sources of times and identities; models keep references to them, so none may be loaded yet."""
-    chance, minutes = random.Random(1), itertools.count()
+    chance, minutes = random.Random(seed), itertools.count()
     timezone = importlib.import_module("django.utils.timezone")
     vars(uuid)["uuid4"] = lambda: uuid.UUID(int=chance.getrandbits(128), version=4)
     vars(timezone)["now"] = lambda: BEGIN + datetime.timedelta(minutes=next(minutes))
@@ -156,7 +172,6 @@ def fix_chance() -> None:
 
 def make_tables() -> None:
     """Every table, and the rows that the application begins with."""
-    importlib.import_module("django").setup()
     call_command = importlib.import_module("django.core.management").call_command
     call_command("makemigrations", "museum", verbosity=0)
     call_command("migrate", verbosity=0)
@@ -264,10 +279,8 @@ def make_redirects(pages: dict[str, Any]) -> None:
         redirect.objects.create(old_path=old, redirect_page=pages[target], is_permanent=permanent)
 
 
-def main() -> None:
-    """Everything, in an order that later rows depend on."""
-    fix_chance()
-    make_tables()
+def make_content() -> None:
+    """All that the museum has written, in an order that later rows depend on."""
     editor = make_people()
     pages = make_pages(editor)
     make_snippets(editor)
@@ -275,5 +288,15 @@ def main() -> None:
     make_redirects(pages)
 
 
+def main(step: str) -> None:
+    """One of the two steps."""
+    fix_chance(step)
+    importlib.import_module("django").setup()
+    if step == "tables":
+        make_tables()
+    else:
+        make_content()
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
