@@ -124,7 +124,9 @@ class Workshop:
         run, shop = self._run, self._shop
         # Looking for more is for the first round: later ones only try again what broke.
         budget = _BUDGET if number == 0 else _BUDGET._replace(edges=0)
-        errand = Errand(f"explorer{number}-", run.config, budget, run.folder, run.run_id, shop.epoch, number)
+        # What writes can be confirmed only where the state can be read.
+        asked = run.config.model_copy(update={"probes": "use"})
+        errand = Errand(f"explorer{number}-", asked, budget, run.folder, run.run_id, shop.epoch, number)
         expected = sum(len(known or ()) for known in wanted.values())
         run.board.expect("explored", expected, 0)
 

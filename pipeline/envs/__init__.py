@@ -7,6 +7,7 @@ from pipeline.config import RunConfig
 from pipeline.envs.browser import Browser
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.web import WebEnvironment
+from pipeline.envs.withheld import WithheldEnvironment
 from pipeline.errors import ConfigError
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch
@@ -14,6 +15,11 @@ from pipeline.reaper import Scratch
 
 def build(config: RunConfig, scratch: Scratch) -> Environment:
     """The environment of one worker; what it starts lives in the worker's scratch folder."""
+    made = _made(config, scratch)
+    return WithheldEnvironment(made) if config.probes == "withhold" else made
+
+
+def _made(config: RunConfig, scratch: Scratch) -> Environment:
     match config.provider, config.platform:
         case "fake", _:
             return FakeEnvironment()
