@@ -48,7 +48,7 @@ def test_tasks_are_written_with_a_table_and_a_line_that_sums_up(
     found = made(capsys, tmp_path, *FAKE, "--no-selftest", "--count", "24")
 
     assert found.code == 0
-    assert found.summary == {"tasks": "24", "apps": "1", "templates": "6", "largest_share": "0.250", "rejected": "0"}
+    assert found.summary == {"tasks": "24", "apps": "1", "templates": "6", "largest_share": "0.208", "rejected": "0"}
     assert len(found.tasks) == 24
     assert {task.tier for task in found.tasks} == {"single", "multi", "workflow"}
     assert {task.language for task in found.tasks} == {"en", "zh"}
@@ -86,6 +86,23 @@ def test_too_few_templates_are_said_to_be_too_few(capsys: pytest.CaptureFixture[
     found = made(capsys, tmp_path, *FAKE[:3], "--no-selftest", "--count", "100", "--infeasible-rate", "0")
 
     assert "75 fewer drafts than asked for" in found.err
+
+
+def test_keys_count_where_no_option_is_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    keys = ("tasks.limit=8", "tasks.infeasible_rate=0.5", "seed=3")
+
+    found = made(capsys, tmp_path, *FAKE, *keys, "--no-selftest")
+    other = made(capsys, tmp_path, *FAKE, *keys, "--no-selftest", "--seed", "4", "--count", "2")
+
+    assert [task.seed for task in found.tasks] == [3] * 8
+    assert sum(not task.feasible for task in found.tasks) == 4
+    assert [task.seed for task in other.tasks] == [4] * 2
+
+
+def test_withheld_probes_leave_rubrics(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = made(capsys, tmp_path, *FAKE, "probes=withhold", "--no-selftest", "--count", "6")
+
+    assert [(task.contract_kind, task.segments, task.feasible) for task in found.tasks] == [("rubric", [], True)] * 6
 
 
 def test_contracts_that_do_not_hold_are_rejected(

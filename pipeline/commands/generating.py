@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,10 +32,10 @@ from pipeline.tasks import TaskSpec
 from pipeline.trials import try_all
 from taskspecs.drafting import draft_tasks
 from taskspecs.facts import EnvironmentFacts, LiveFacts
-from taskspecs.gate import TEMPLATE_SHARE, rejection
-from taskspecs.gate_cases import Candidate, Finding
+from taskspecs.gate import TEMPLATE_SHARE
 from taskspecs.gate_sets import load_contamination
 from taskspecs.generate import LANGUAGES, Ask, Drafts, generate
+from taskspecs.proven import proven, told
 from taskspecs.selftest import Trial
 from taskspecs.sieve import Sieved, largest_share, sieve
 from taskspecs.store import load_tasks
@@ -48,6 +48,8 @@ GENERATE_EXAMPLES = examples(
     "pathproof tasks generate trac model.base_url=http://127.0.0.1:8000/v1 model.name=my-model --count 20",
 )
 
+_COUNT = 100
+
 Given = Annotated[
     list[str] | None,
     typer.Argument(metavar="[APP|KEY=VALUE]", help="Applications (all that have templates if none is named) and keys."),
@@ -59,13 +61,21 @@ def generate_tasks(
     languages: Annotated[str, typer.Option(metavar="LIST", help="Languages of the instructions.")] = ",".join(
         LANGUAGES
     ),
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks to draft.")] = 100,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed makes the same tasks.")] = 0,
+    count: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Tasks to draft; by default tasks.limit, else 100.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="The same seed makes the same tasks; by default that of the keys.")
+    ] = None,
     infeasible_rate: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The part of the drafts that cannot be done, on purpose.")
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            min=0.0, max=1.0, help="The part that cannot be done, on purpose; by default tasks.infeasible_rate."
+        ),
+    ] = None,
     contamination: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Texts of benchmarks that no task may meet.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Texts that no task may meet; by default tasks.contamination."),
     ] = None,
     config: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="A configuration by name, or a YAML file.")
@@ -81,18 +91,19 @@ def generate_tasks(
     selftest: Annotated[bool, typer.Option(help="Prove each contract on the real application.")] = True,
 ) -> int:
     """Make tasks that exist, can be done and can be proved; `collect tasks=FILE` reads them."""
-    settings, app_ids = _settings(given or [], config)
+    options = {"limit": count, "infeasible_rate": infeasible_rate, "contamination": _text_of(contamination)}
+    settings, app_ids = _settings(given or [], config, seed, options)
     ask = Ask(
         app_ids=app_ids,
         today=day_of(today),
-        count=count,
+        count=settings.tasks.limit or _COUNT,
         languages=_languages(languages),
-        seed=seed,
-        infeasible_rate=infeasible_rate,
+        seed=settings.seed,
+        infeasible_rate=settings.tasks.infeasible_rate,
         probes=settings.probes,
         template_share=share,
     )
-    known = load_contamination(contamination) if contamination else None
+    known = load_contamination(Path(settings.tasks.contamination)) if settings.tasks.contamination else None
     drafts = asyncio.run(_drafts(ask, settings))
     sifted = partial(sieve, today=ask.today, allow=settings.allow, contamination=known, template_share=share)
     made = sifted(drafts)
@@ -110,31 +121,24 @@ def _proved(drafts: Drafts, made: Sieved, settings: RunConfig) -> Drafts:
 
     def heard(task: TaskSpec, trial: Trial) -> None:
         trials[task.task_id] = trial
-        said = "holds" if trial.held else f"{trial.reason or 'fault'}: {_told(trial)}"
+        said = "holds" if trial.held else f"{trial.reason or 'fault'}: {told(trial)}"
         typer.echo(f"{len(trials)}/{len(made.tasks)} {task.template_id} {trial.seconds:.1f} s {said}", err=True)
 
     try_all(made.tasks, settings, heard)
-    candidates: list[Candidate] = []
-    rejections = list(made.rejections)
-    for candidate in drafts.candidates:
-        trial = trials.get(candidate.task.task_id)
-        if trial is not None and trial.held:
-            task = candidate.task.model_copy(update={"fixture_fingerprint": trial.fixture_fingerprint})
-            candidates.append(candidate._replace(task=task))
-        elif trial is not None:
-            rejections.append(rejection(candidate, Finding(trial.reason or "not_executable", _told(trial))))
-    return Drafts(candidates, rejections)
+    return proven(drafts, made, trials)
 
 
-def _told(trial: Trial) -> str:
-    """What a self-test that did not hold has to say."""
-    return trial.detail or (f"{trial.fault.code}: {trial.fault.message}" if trial.fault else "")
+def _settings(
+    given: Sequence[str], config: str | None, seed: int | None, options: Mapping[str, object]
+) -> tuple[RunConfig, list[str]]:
+    """The configuration, in which options win over keys, and the applications.
 
-
-def _settings(given: Sequence[str], config: str | None) -> tuple[RunConfig, list[str]]:
-    """The configuration and the applications; raises ConfigError for one about which nothing is known."""
+    Raises ConfigError for an application about which nothing is known.
+    """
     named = [text for text in given if "=" not in text]
     settings = load_config(config or "quickstart", [text for text in given if "=" in text])
+    tasks = settings.tasks.model_copy(update={key: value for key, value in options.items() if value is not None})
+    settings = settings.model_copy(update={"tasks": tasks, "seed": settings.seed if seed is None else seed})
     offered = template_apps()
     app_ids = named or (settings.apps if config else [app_id for app_id in offered if app_id in app_names()])
     for app_id in app_ids:
@@ -143,6 +147,10 @@ def _settings(given: Sequence[str], config: str | None) -> tuple[RunConfig, list
             load_templates(app_id)
         load_catalog(app_id)
     return settings, sorted(set(app_ids))
+
+
+def _text_of(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def _languages(text: str) -> list[str]:
