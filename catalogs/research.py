@@ -22,8 +22,7 @@ from catalogs.merging import merged, object_words, with_evidence, with_known
 from catalogs.phrases import doing_in, gist, known_verb
 from catalogs.poison import Finding, quote_sha256
 from catalogs.sources import Source, Tasks
-from catalogs.store import load_catalog
-from pipeline.app_entry import app_names
+from catalogs.store import catalog_names, load_catalog
 from pipeline.errors import ConfigError
 from pipeline.llm import Client
 from pipeline.records import ModelCall
@@ -68,7 +67,7 @@ async def build(
 
 def known_catalog(app_id: str) -> tuple[Capability, ...]:
     """The capabilities that ship with the package, none for an application without a catalog."""
-    return load_catalog(app_id) if app_id in app_names() else ()
+    return load_catalog(app_id) if app_id in catalog_names() else ()
 
 
 def documented(capability: Capability, library: Library) -> Capability:

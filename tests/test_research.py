@@ -101,6 +101,11 @@ def test_what_is_known_comes_first_and_keeps_its_procedure(tmp_path: Path) -> No
     assert [one.procedure for one in made.capabilities[: len(known)]] == [one.procedure for one in known]
 
 
+def test_an_application_without_a_catalog_has_nothing_known() -> None:
+    assert known_catalog("scribe") == ()
+    assert known_catalog("fake-todo")
+
+
 def test_sentences_document_what_is_known(tmp_path: Path) -> None:
     library = Library(read(manual(tmp_path)).documents)
 
