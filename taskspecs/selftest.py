@@ -25,7 +25,7 @@ from pipeline.records import Record, Rejection, Verdict
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.structs import Fault
-from pipeline.tasks import ADDRESS, TREE, Check, Segment, TaskSpec
+from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, Segment, TaskSpec
 from pipeline.words import CheckState, RejectionReason
 from taskspecs.fixture import fingerprint_of
 from taskspecs.frozen import FrozenEnvironment, Stills, disturbed, stills_of, undone
@@ -39,8 +39,10 @@ ATTEMPTS = 2
 
 _BLAMED = ("preflight_failed", "setup_failed", "start_page")
 """Faults at the start of which the task is the cause, not the world."""
-_PLAUSIBLE = ("", "Done.", "The task is complete.", "已完成。", "0", "1", "yes", "no", "是", "否")
+_CLAIMS = ("", "Done. 已完成。")
 """What somebody may say who has done nothing."""
+_GUESSES = ("0", "1", "yes", "no", "是", "否")
+"""Answers that need no work to be right now and then."""
 _CANCELLED = Fault(boundary="worker", code="cancelled", message="the test was ended before its time")
 _IDLE = CallUser(content="?")
 
@@ -229,12 +231,12 @@ class _Exam:
 
 def _claims_of(task: TaskSpec) -> Iterator[Answer | Finished]:
     """Ways to claim without having done anything."""
-    yield from (Finished(content=text) for text in _PLAUSIBLE)
+    yield from (Finished(content=text) for text in _CLAIMS)
     if task.feasible:
         yield Finished(content="infeasible: it cannot be done")
-    if task.contract_kind == "answer":
-        said = dict.fromkeys([*told_values(task), task.instruction])
-        yield from (Answer(content=text) for text in said if text)
+    if any(check.probe == ANSWER for check in task.checks):
+        guesses = dict.fromkeys([*_GUESSES, *told_values(task), task.instruction])
+        yield from (Answer(content=text) for text in guesses if text)
 
 
 async def _oracle(task: TaskSpec, environment: Environment, attempts: int) -> Record:

@@ -49,7 +49,7 @@ async def test_every_shipped_task_of_the_application_in_memory_holds(task: TaskS
     trial = await tried(task)
 
     assert (trial.held, trial.reason, trial.detail, trial.fault) == (True, None, "", None)
-    assert trial.steps > 1 and trial.claims > 5 and trial.mutants > 1 and trial.seconds > 0
+    assert trial.steps > 1 and trial.claims > 1 and trial.mutants > 1 and trial.seconds > 0
     assert trial.fixture_fingerprint
 
 
