@@ -18,6 +18,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = (
+    "coverage",
     "dataset",
     "dialects",
     "driver_memory",

@@ -7,10 +7,11 @@ no dataset has met yet, weighed, drawn and summed up. Knows nothing of tasks, ro
 from __future__ import annotations
 
 import hashlib
-import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from pipeline.query import query
@@ -32,8 +33,8 @@ TRUST: Mapping[CapabilityStatus, float] = {
 }
 """How much a draw is worth by what is known of the capability; nothing until those that broke are explored again."""
 
-_LEAST_HOLE = 0.25
-_MOST_COVERED = 0.125
+_LEAST_HOLE = 1 / 20
+_MOST_COVERED = 1 / 40
 _MANY = 25
 
 _COLUMNS = "capability_id, app_id, platform, status, tasks, accepted, failed, other, faults, last_seen"
@@ -100,9 +101,9 @@ def weights(rows: Iterable[Covered]) -> dict[str, float]:
     """How much each capability is wanted in the next round: `trust(status) * need`, never negative.
 
     `trust` is 1 for confirmed, 1/2 for documented, 1/4 for flaky, and 0 for unsupported, renamed, needs_login and
-    outdated, which are explored again first. `need` of a hole (no accepted trajectory) is `max(1/4, 1 / (1 + failed))`:
-    1 when it was never tried, less the more often it failed. `need` of what has been accepted is
-    `1/8 * (1 - accepted / (accepted + failed + 1))`: the lower its yield and the fewer its trajectories, the more.
+    outdated, which are explored again first. `need` of a hole (no accepted trajectory) is `1 / (1 + failed) ** 2` and
+    at least 1/20: 1 when it never failed, less the more often it did. `need` of what has been accepted is
+    `1/40 * (1 - accepted / (accepted + failed + 1))`: the lower its yield and the fewer its trajectories, the more.
     So at equal status every hole comes before everything that is covered.
     """
     return {row.capability_id: TRUST[row.status] * _need(row) for row in rows}
@@ -114,16 +115,16 @@ def equal_weights(rows: Iterable[Covered]) -> dict[str, float]:
 
 
 def drawn(weights: Mapping[str, float], count: int, seed: int) -> list[str]:
-    """So many capabilities by weight, the same ones for the same seed however the weights are ordered.
+    """So many draws by weight, the same ones for the same seed however the weights are ordered.
 
-    They are drawn without putting back; only when all with a weight have been drawn, they are drawn from once more.
+    Each capability is drawn as often as its share of the weights says, rounded up or down: nobody has luck twice.
     """
-    wanted = [name for name, weight in weights.items() if weight > 0]
-    found: list[str] = []
-    while wanted and len(found) < count:
-        turn = len(found) // len(wanted)
-        found += sorted(wanted, key=lambda name: _key(name, weights[name], f"{seed}/{turn}"))[: count - len(found)]
-    return found
+    wanted = sorted((name for name, weight in weights.items() if weight > 0), key=lambda name: _chance(seed, name))
+    if not wanted:
+        return []
+    ends = list(accumulate(weights[name] for name in wanted))
+    marks = ((_chance(seed) + place) * ends[-1] / count for place in range(count))
+    return [wanted[min(bisect_right(ends, mark), len(wanted) - 1)] for mark in marks]
 
 
 def by_app(rows: Iterable[Covered]) -> list[AppCoverage]:
@@ -150,11 +151,10 @@ def many_sided(rows: Iterable[Covered]) -> int:
 
 def _need(row: Covered) -> float:
     if not row.accepted:
-        return max(_LEAST_HOLE, 1 / (1 + row.failed))
+        return max(_LEAST_HOLE, 1 / (1 + row.failed) ** 2)
     return _MOST_COVERED * (1 - row.accepted / (row.accepted + row.failed + 1))
 
 
-def _key(name: str, weight: float, seed: str) -> tuple[float, str]:
-    """A waiting time with rate `weight`, fixed by name and seed: those with the shortest are a weighted sample."""
-    number = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8])
-    return -math.log((number + 1) / (2**64 + 1)) / weight, name
+def _chance(seed: int, name: str = "") -> float:
+    """A number from 0 to below 1, fixed by seed and name."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6]) / 2**48
