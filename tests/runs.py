@@ -104,16 +104,16 @@ def busy_workers(folder: Path, root: int | None = None) -> list[Busy]:
 
 
 class InterruptingBoard(Board):
-    """Presses Ctrl-C as soon as so many trajectories are done."""
+    """Presses Ctrl-C as soon as a bar has moved so far."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, bar: str = "trajectories") -> None:
         super().__init__()
-        self._left = after
+        self._left, self._bar = after, bar
 
     def advance(self, name: str, count: int, note: str) -> None:
         """Count, and interrupt once."""
         super().advance(name, count, note)
-        if name == "trajectories" and self._left > 0:
+        if name == self._bar and self._left > 0:
             self._left -= count
             if self._left <= 0:
                 os.kill(os.getpid(), signal.SIGINT)
