@@ -237,7 +237,7 @@ def test_on_an_application_that_works_no_agent_brings_about_a_complaint(mistakes
     async def rounds() -> list[Rollout]:
         environment = FakeEnvironment()
         tasks = [task for task in load_tasks("fake") if task.language == "en"]
-        plans = [(task, seed) for task in tasks for seed in range(4 if mistakes else 1)]
+        plans = [(task, seed) for task in tasks for seed in range(2 if mistakes else 1)]
         acted = [await round_(task, PlannerPolicy("p", task, mistakes, seed), environment) for task, seed in plans]
         return acted + [await round_(task, NoopPolicy("n", task), environment) for task in tasks]
 
