@@ -113,14 +113,15 @@ async def _listening(
     async def keep_listening() -> None:
         while True:
             await asyncio.sleep(_LISTEN_SECONDS)
-            await listen()
+            with contextlib.suppress(EpisodeError):  # a busy worker answers later, and its heart is watched anyway
+                await listen()
 
     listening = asyncio.create_task(keep_listening())
     try:
         findings = await watch(worker, working, errand.budget.seconds + _SPARE_SECONDS, camp.halt, worker.beat.remote)
     finally:
         listening.cancel()
-        with contextlib.suppress(asyncio.CancelledError, EpisodeError):
+        with contextlib.suppress(asyncio.CancelledError):
             await listening
     await listen()
     return findings

@@ -9,9 +9,9 @@ import asyncio
 import os
 from typing import NamedTuple
 
-from catalogs.subject import Subject
 from catalogs.explore import Budget, Explored, Line, Report, explore
 from catalogs.store import load_catalog
+from catalogs.subject import Subject
 from pipeline import envs
 from pipeline.apps import install, load_app
 from pipeline.config import RunConfig
@@ -79,7 +79,7 @@ class CatalogWorker:
             self._errand.budget,
             seed=self._errand.config.seed,
             round_=self._errand.round,
-            tell=self._heard.append,
+            tell=lambda line: self._heard.append(line),
         )
         batch = await asyncio.to_thread(self._written, explored)
         return Findings(explored.capabilities, explored.report, batch)
