@@ -30,12 +30,6 @@ Known = Mapping[str, Capability]
 NOTHING_NEW: Known = MappingProxyType({})
 
 
-def catalog_names() -> list[str]:
-    """Applications whose catalogs ship with the package, sorted."""
-    folders = (resources.files("catalogs") / "apps").iterdir()
-    return sorted(folder.name for folder in folders if (folder / "capabilities.yaml").is_file())
-
-
 @cache
 def load_catalog(app_id: str) -> tuple[Capability, ...]:
     """The capabilities of an application, in file order; raises ConfigError when the file is missing or malformed."""
