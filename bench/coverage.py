@@ -139,39 +139,48 @@ async def collect(source: Source, weigh: Weigh, per_round: int, seed: int) -> Ar
     return Arm(shares)
 
 
-def stored(folder: str, other: str) -> Arm:
-    """What a finished run covered after each round, of the capabilities that another one knows too."""
-    known = {row["id"] for row in _rows("SELECT DISTINCT capability_id AS id FROM capabilities", folder)}
-    known &= {row["id"] for row in _rows("SELECT DISTINCT capability_id AS id FROM capabilities", other)}
-    firsts = [row["first"] for row in _rows(_FIRST_ACCEPTED, folder) if row["id"] in known]
-    return Arm([sum(first <= round_ for first in firsts) / len(known) for round_ in range(ROUNDS)])
-
-
-_FIRST_ACCEPTED = """
-SELECT u.id, min(e.round) AS first
-FROM (SELECT run_id, task_id, unnest(capability_ids) AS id FROM tasks) AS u
-JOIN accepted AS a USING (run_id, task_id) JOIN attempts AS e USING (run_id, attempt_id)
-GROUP BY u.id
-"""
 _ROLLOUTS = """
-SELECT round, count(*) AS n FROM trajectories JOIN attempts USING (run_id, attempt_id) GROUP BY round ORDER BY round
+SELECT e.round, t.trajectory_id, a.attempt_id IS NOT NULL AS accepted, k.capability_ids
+FROM trajectories AS t JOIN attempts AS e USING (run_id, attempt_id) LEFT JOIN accepted AS a USING (run_id, attempt_id)
+JOIN tasks AS k ON k.run_id = t.run_id AND k.task_id = t.task_id ORDER BY t.trajectory_id
 """
+
+
+class Stored(NamedTuple):
+    """A finished run: the capabilities it knows, and its rollouts round by round, in an order that means nothing."""
+
+    known: set[str]
+    rounds: list[list[dict[str, Any]]]
+
+
+def stored(folder: str) -> Stored:
+    """Read a finished run."""
+    known = {row["capability_id"] for row in _rows("SELECT DISTINCT capability_id FROM capabilities", folder)}
+    found = _rows(_ROLLOUTS, folder)
+    return Stored(known, [[row for row in found if row["round"] == number] for number in range(ROUNDS)])
+
+
+def compare(one: Stored, other: Stored) -> Pair:
+    """Both at equal rollouts: of each round so many as both have, of capabilities those that both know."""
+    known = one.known & other.known
+    counts = [min(map(len, both)) for both in zip(one.rounds, other.rounds, strict=True)]
+    if not known or not all(counts):
+        raise SystemExit(f"error: these runs have no {ROUNDS} rounds of the same capabilities: {counts}")
+    return Pair(_covered(one, known, counts), _covered(other, known, counts))
+
+
+def _covered(run: Stored, known: set[str], counts: Sequence[int]) -> Arm:
+    seen: set[str] = set()
+    shares = []
+    for rollouts, count in zip(run.rounds, counts, strict=True):
+        seen.update(name for row in rollouts[:count] if row["accepted"] for name in row["capability_ids"])
+        shares.append(len(seen & known) / len(known))
+    return Arm(shares)
 
 
 def _rows(sql: str, folder: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = query(sql, [folder]).to_pylist()
     return found
-
-
-def compare(by_weight: Sequence[str], alike: Sequence[str]) -> list[Pair]:
-    """Finished runs of the loop, pair by pair; stops when a pair has not the same rollouts in each round."""
-    pairs = []
-    for one, other in zip(by_weight, alike, strict=True):
-        counts = _rows(_ROLLOUTS, one), _rows(_ROLLOUTS, other)
-        if counts[0] != counts[1] or len(counts[0]) != ROUNDS:
-            raise SystemExit(f"error: {one} and {other} have not the same rollouts in {ROUNDS} rounds: {counts}")
-        pairs.append(Pair(stored(one, other), stored(other, one)))
-    return pairs
 
 
 async def measure(source: Source, per_round: int, seeds: int) -> list[Pair]:
@@ -243,7 +252,8 @@ def main() -> None:
         if len(given.by_weight or []) != len(given.alike or []):
             parser.error("--by-weight and --alike: as many of one as of the other")
         print("the loop itself: finished runs on the applications that their folders name; nothing was replayed")
-        return _report(compare(given.by_weight, given.alike))
+        runs = zip(given.by_weight, given.alike, strict=True)
+        return _report([compare(stored(one), stored(other)) for one, other in runs])
     source = _source(given.replay, given.mistakes)
     per_round = given.per_round or len(source.rows)
     print(f"{source.told}\n{ROUNDS} rounds of {per_round} rollouts in each arm, {given.seeds} seeds; covered:")

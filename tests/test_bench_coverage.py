@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import coverage
-from bench.coverage import Acted, Outcome, Replayed, collect, compare, interval
+from bench.coverage import Acted, Outcome, Replayed, Stored, collect, compare, interval, stored
 from catalogs.coverage import Covered, equal_weights, weights
 from tests.datasets import attempt, begin, faulty, judging, put, verdict
 from tests.rounds import capability, create_task
@@ -102,23 +102,36 @@ def loop(folder: Path, accepted_in: Sequence[int | None]) -> str:
     return str(folder)
 
 
-def test_finished_runs_are_compared_round_by_round(tmp_path: Path) -> None:
-    one = loop(tmp_path / "one", [0, 0, 1, 1, 2, None])
-    other = loop(tmp_path / "other", [0, 1, 2, None, None, None])
+def test_a_finished_run_is_read_round_by_round(tmp_path: Path) -> None:
+    run = stored(loop(tmp_path / "run", [0, 0, 1, None, None, None]))
 
-    (pair,) = compare([one], [other])
-
-    assert pair.by_weight.shares == pytest.approx([2 / 6, 4 / 6, 5 / 6])
-    assert pair.alike.shares == pytest.approx([1 / 6, 2 / 6, 3 / 6])
-    assert pair.gain == pytest.approx((1 + 2 + 2) / 18)
+    assert run.known == set(NAMES)
+    assert [sum(row["accepted"] for row in rollouts) for rollouts in run.rounds] == [2, 1, 0]
+    assert [len(rollouts) for rollouts in run.rounds] == [6, 6, 6]
 
 
-def test_runs_with_other_numbers_of_rollouts_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = loop(tmp_path / "one", [0] * 6)
-    monkeypatch.setattr(coverage, "ROUNDS", 2)
+def rollouts(*accepted: str, failed: int = 0) -> list[dict[str, object]]:
+    """Rollouts of one round."""
+    done: list[dict[str, object]] = [{"accepted": True, "capability_ids": [name]} for name in accepted]
+    return [*done, *({"accepted": False, "capability_ids": ["a"]} for _ in range(failed))]
 
-    with pytest.raises(SystemExit, match="not the same rollouts"):
-        compare([one], [one])
+
+def test_finished_runs_are_compared_at_equal_rollouts() -> None:
+    one = Stored({"a", "b", "c", "d", "own"}, [rollouts("a", "own"), rollouts("b"), rollouts("c", failed=1)])
+    other = Stored({"a", "b", "c", "d"}, [rollouts("a", "b", "c"), rollouts("a"), rollouts("b", "d")])
+
+    pair = compare(one, other)
+
+    assert pair.by_weight.shares == [0.25, 0.5, 0.75]
+    assert pair.alike.shares == [0.5, 0.5, 0.75]
+    assert pair.gain == pytest.approx(-0.25 / 3)
+
+
+def test_runs_of_fewer_rounds_are_not_compared() -> None:
+    short = Stored({"a"}, [rollouts("a"), rollouts("a"), []])
+
+    with pytest.raises(SystemExit, match="no 3 rounds"):
+        compare(short, short)
 
 
 @pytest.mark.parametrize("given", [["--by-weight", "a"], ["--by-weight", "a", "b", "--alike", "c"]])
