@@ -113,7 +113,7 @@ class HttpJsonProbe(Model):
 
 class FileProbe(Model):
     """Matches of a regular expression in a text file, one row each, its groups as cells. `{name}` in the pattern is the
-    check's argument, matched literally."""
+    check's argument, matched literally. `*` in the path stands for any name: all files that fit are read."""
 
     kind: Literal["file"] = "file"
     path: str

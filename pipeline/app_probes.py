@@ -6,6 +6,7 @@ addresses, escaped in patterns, literals in scripts. Knows nothing of what an an
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,10 +32,18 @@ def read_sqlite(probe: SqliteProbe, args: Args, root: Path) -> Table:
 
 
 def read_file(probe: FileProbe, args: Args, root: Path) -> Table:
-    """One row for every match: its groups, or the whole match when the pattern has none."""
+    """One row for every match, file by file: its groups, or the whole match when the pattern has none."""
     pattern = filled(probe.pattern, {name: re.escape(value) for name, value in args.items()})
-    text = inside(root, filled(probe.path, dict(args))).read_text(encoding="utf-8")
-    return [_cells(match.groups() or (match[0],)) for match in re.finditer(pattern, text)]
+    texts = [path.read_text(encoding="utf-8") for path in _fitting(probe.path, args, root)]
+    return [_cells(match.groups() or (match[0],)) for text in texts for match in re.finditer(pattern, text)]
+
+
+def _fitting(path: str, args: Args, root: Path) -> list[Path]:
+    """The file, which must exist; of a path with `*`, the files that fit, which may be none."""
+    if "*" not in path:
+        return [inside(root, filled(path, dict(args)))]
+    found = root.glob(filled(path, {name: glob.escape(value) for name, value in args.items()}))
+    return [inside(root, str(file.relative_to(root))) for file in sorted(found)]
 
 
 async def read_http(probe: HttpJsonProbe, args: Args, client: httpx.AsyncClient) -> Table:

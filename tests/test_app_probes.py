@@ -60,9 +60,30 @@ def test_file_matches_are_rows_of_groups(tmp_path: Path) -> None:
     assert read_file(FileProbe(path="l.txt", pattern="(open)|(shut)"), {}, tmp_path) == [["open", ""], ["open", ""]]
 
 
+def test_a_star_in_the_path_reads_all_files_that_fit(tmp_path: Path) -> None:
+    for name, text in (
+        ("b/one.txt", "fee 3"),
+        ("a/one.txt", "fee 7"),
+        ("a/other.txt", "fee 9"),
+        ("[x]/one.txt", "fee 4"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    assert read_file(FileProbe(path="*/one.txt", pattern=r"fee (\d)"), {}, tmp_path) == [["4"], ["7"], ["3"]]
+    assert read_file(FileProbe(path="{in}/*.txt", pattern=r"fee (\d)"), {"in": "[x]"}, tmp_path) == [["4"]]
+    assert read_file(FileProbe(path="c/*.txt", pattern="fee"), {}, tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        read_file(FileProbe(path="c/one.txt", pattern="fee"), {}, tmp_path)
+
+
 def test_a_file_probe_stays_in_the_data_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="leaves the data folder"):
         read_file(FileProbe(path="{name}", pattern="."), {"name": "../../etc/passwd"}, tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "secret.txt").write_text("s")
+    with pytest.raises(ValueError, match="leaves the data folder"):
+        read_file(FileProbe(path="../*.txt", pattern="."), {}, tmp_path / "inner")
 
 
 async def test_http_cells_are_selected_by_path() -> None:
