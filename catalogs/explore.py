@@ -23,7 +23,7 @@ from pipeline.protocols import Environment
 from pipeline.records import Frame, Transition, Tree, now
 from pipeline.tasks import Capability
 
-_CONFIRMING_SHARE = 0.75
+_CONFIRMING_SHARE = 0.85
 _LEAST_SECONDS = 5.0
 _MOVES = frozenset({"Click", "DoubleClick", "Hover", "Launch", "Scroll", "Wait"})
 
