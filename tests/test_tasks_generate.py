@@ -168,6 +168,7 @@ def test_it_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_contracts_hold_in_the_application(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = made(capsys, tmp_path, *FAKE, "--count", "12")
 
