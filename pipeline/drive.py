@@ -119,7 +119,9 @@ class Drive:
     async def _generated(self, epoch: int, jury: Jury, post: Post) -> None:
         """Round after round: make its tasks, roll them out, have them judged, write them back."""
         config, folder, halt = self._run.config, self._run.folder, self._halt
-        shop = Shop(self._cluster, self._agency, halt, epoch, self._record, self._publish)
+        shop = Shop(
+            self._cluster, self._agency, halt, epoch, self._record, self._publish, post.config, post.access or {}
+        )
         try:
             workshop = Workshop(self._run, shop, manifest.read_run(folder).started_at.date())
             for number in range(config.rounds):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pipeline import judging
-from pipeline.clients import Need, Place, place_of
-from pipeline.config import RunConfig
+from pipeline.clients import Need, Place, endpoint_of, place_of
+from pipeline.config import GENERATE, RunConfig
 from pipeline.errors import ConfigError
 from pipeline.policies import models
 
 
 def needs(config: RunConfig) -> list[Need]:
     """Every endpoint the run will call; raises ConfigError naming the key."""
-    found = [*models.needs(config), *judging.needs(config)]
+    writing = [Need(endpoint_of("model", config.model), 0)] if writes_tasks(config) else []
+    found = [*models.needs(config), *judging.needs(config), *writing]
     families: dict[Place, str] = {}
     for need in found:
         place = place_of(need.endpoint)
@@ -26,3 +27,8 @@ def needs(config: RunConfig) -> list[Need]:
                 " usd_per_million_completion, or limit budget.calls"
             )
     return found
+
+
+def writes_tasks(config: RunConfig) -> bool:
+    """Whether the acting model also writes the tasks of each round."""
+    return config.tasks.set == GENERATE and config.model.name is not None

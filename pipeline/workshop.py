@@ -10,7 +10,7 @@ and one that is stored is not done again. How trajectories come about is not kno
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,10 @@ from catalogs.rollouts import stored_rollouts
 from catalogs.store import Known, load_catalog
 from catalogs.writeback import taken_out, to_explore, written_back
 from pipeline.actions import Model
+from pipeline.clients import Access
+from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Cluster
+from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
 from pipeline.errors import EpisodeError, RunError
 from pipeline.expedition import Camp, Ended, explore_all
@@ -33,6 +36,7 @@ from pipeline.standing import Run, rounds_of
 from pipeline.supervision import Agency, Employee, Halt, watch
 from pipeline.tasks import Capability, TaskSpec
 from pipeline.trials import try_tasks
+from taskspecs.authors import Written
 from taskspecs.gate_sets import Contamination, load_contamination
 from taskspecs.generate import Ask, Drafts
 from taskspecs.proven import proven
@@ -45,7 +49,7 @@ TASKS_PER_ROUND = 60
 
 _EXPLORED_AGAIN = timedelta(days=30)
 _BUDGET = Budget(seconds=180.0, states=20, edges=60)
-_DRAFT_SECONDS = 600.0
+_DRAFT_SECONDS = 1800.0
 
 
 class Shop(NamedTuple):
@@ -57,6 +61,8 @@ class Shop(NamedTuple):
     epoch: int
     record: Callable[[Sequence[Model]], Awaitable[None]]
     publish: Callable[[Batch], Awaitable[Any]]
+    reachable: RunConfig
+    access: Mapping[ModelPlace, Access]
 
 
 class Workshop:
@@ -145,7 +151,8 @@ class Workshop:
     async def _made(self, number: int, known: Known, accepted: Sequence[TaskSpec]) -> list[Model]:
         """The rows of a round's tasks: those that hold, with their validations, and every rejection."""
         config = self._run.config
-        drafts = await self._drafts(await asyncio.to_thread(self._ask, number), known)
+        written = await self._written(await asyncio.to_thread(self._ask, number), known)
+        drafts = written.drafts
         sieved = self._sieved(drafts, known, accepted)
         validations: list[Validation] = []
         if config.probes == "use" and sieved.tasks:
@@ -160,7 +167,7 @@ class Workshop:
         if not sieved.tasks:
             reasons = sorted({row.reason for row in sieved.rejections})
             raise RunError(f"tasks: no task of round {number} was left: {', '.join(reasons) or 'none was drafted'}")
-        return [*sieved.tasks, *sieved.rejections, *validations]
+        return [*sieved.tasks, *sieved.rejections, *validations, *written.calls]
 
     def _ask(self, number: int) -> Ask:
         config = self._run.config
@@ -174,20 +181,23 @@ class Workshop:
             probes=config.probes,
         )
 
-    async def _drafts(self, ask: Ask, known: Known) -> Drafts:
+    async def _written(self, ask: Ask, known: Known) -> Written:
         shop, name = self._shop, f"d{ask.seed}"
+        arguments = (name, shop.reachable, shop.access)
         employee: Employee | None = None
         try:
-            employee = await shop.agency.hire(DraftWorker, shop.cluster.worker, name, name, self._run.config)
+            employee = await shop.agency.hire(DraftWorker, shop.cluster.worker, name, *arguments)
             worker = employee.worker
             drafting = worker.draft.remote(ask, list(known.values()))
-            drafts: Drafts = await watch(worker, drafting, _DRAFT_SECONDS, shop.halt, worker.beat.remote)
-            return drafts
+            written: Written = await watch(worker, drafting, _DRAFT_SECONDS, shop.halt, worker.beat.remote)
         except EpisodeError as error:
             raise RunError(f"tasks: nothing could be drafted: {error.code}: {error.message}") from error
         finally:
             if employee is not None:
                 await shop.agency.retire(employee)
+        for finding in written.findings:
+            self._run.board.say(f"warning: {finding}")
+        return written
 
     def _sieved(self, drafts: Drafts, known: Known, accepted: Sequence[TaskSpec]) -> Sieved:
         return sieve(

@@ -30,15 +30,14 @@ from pipeline.reaper import Scratch, sweep
 from pipeline.records import Rejection
 from pipeline.tasks import TaskSpec
 from pipeline.trials import try_all
-from taskspecs.drafting import draft_tasks
+from taskspecs.authors import Author, past_tasks, write
 from taskspecs.facts import EnvironmentFacts, LiveFacts
 from taskspecs.gate import TEMPLATE_SHARE
 from taskspecs.gate_sets import load_contamination
-from taskspecs.generate import LANGUAGES, Ask, Drafts, generate
+from taskspecs.generate import LANGUAGES, Ask, Drafts
 from taskspecs.proven import proven, told
 from taskspecs.selftest import Trial
 from taskspecs.sieve import Sieved, largest_share, sieve
-from taskspecs.store import load_tasks
 from taskspecs.templates import load_templates, template_apps
 
 GENERATE_EXAMPLES = examples(
@@ -164,33 +163,26 @@ def _languages(text: str) -> list[str]:
 async def _drafts(ask: Ask, settings: RunConfig) -> Drafts:
     typer.echo(f"drafting {ask.count} tasks for {', '.join(ask.app_ids)}", err=True)
     if settings.provider == "fake":
-        return await _by_whom(ask, EnvironmentFacts(FakeEnvironment()), settings)
+        return await _written(ask, EnvironmentFacts(FakeEnvironment()), settings)
     sweep()
     with Scratch("generate") as scratch:
         facts = LiveFacts(scratch)
         try:
-            return await _by_whom(ask, facts, settings)
+            return await _written(ask, facts, settings)
         finally:
             await facts.close()
 
 
-async def _by_whom(ask: Ask, facts: Facts, settings: RunConfig) -> Drafts:
-    """Drafts from templates; where a model is configured it writes all that can be done."""
+async def _written(ask: Ask, facts: Facts, settings: RunConfig) -> Drafts:
     if settings.model.base_url is None:
-        return await generate(ask, facts)
-    impossible = 0 if ask.probes == "withhold" else round(ask.infeasible_rate * ask.count)
-    with_templates = [app_id for app_id in ask.app_ids if app_id in template_apps()]
-    changes = {"app_ids": with_templates, "count": impossible, "infeasible_rate": 1.0}
-    made = await generate(ask.model_copy(update=changes), facts)
-    possible = ask.model_copy(update={"count": ask.count - impossible})
-    past = [task for task in load_tasks("quickstart") if set(task.app_ids) <= set(ask.app_ids)]
+        return (await write(ask, facts)).drafts
     library = await asyncio.to_thread(library_for, ask.app_ids)
     async with await _client(settings) as client:
-        written = await draft_tasks(possible, facts, client, library, past)
+        written = await write(ask, facts, Author(client, library, past_tasks(ask.app_ids)))
     for finding in written.findings:
-        typer.echo(f"{finding.kind}\t{finding.source}\t{finding.text}", err=True)
+        typer.echo(finding, err=True)
     typer.echo(f"{len(written.calls)} calls of {settings.model.name}", err=True)
-    return Drafts([*made.candidates, *written.candidates], [*made.rejections, *written.rejections])
+    return written.drafts
 
 
 async def _client(settings: RunConfig) -> Client:
