@@ -109,7 +109,7 @@ def asked_for(catalog: Iterable[Capability], texts: Iterable[str]) -> Counter[st
         verb = known_verb(capability.verb.split()[0]) or capability.verb
         wanted = object_words(capability.object)
         rarest = min((holding.get(word, []) for word in sorted(wanted)), key=len, default=[])
-        asked = sum(wanted <= cut[at][1] and bool(doing_in(cut[at][0], verb)) for at in rarest)
+        asked = sum(wanted <= cut[at][1] and says(cut[at][0], verb, capability.object) for at in rarest)
         if asked:
             counts[capability.capability_id] += asked
     return counts
@@ -121,11 +121,16 @@ def past(place: Tasks) -> Iterator[str]:
         path = Path(place.path)
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             for line in file:
-                text = json.loads(line)[place.field] if place.field else line
-                if str(text).strip():
-                    yield str(text)
+                row = json.loads(line) if place.field else {}
+                if all(_names(row[name], values) for name, values in place.where.items()):
+                    yield str(row[place.field] if place.field else line)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{place.path}: not readable as past tasks: {error}") from error
+
+
+def _names(found: object, values: Sequence[str]) -> bool:
+    """Whether a field, a value or a list of some, has one of the values."""
+    return any(one in values for one in (found if isinstance(found, list) else [found]))
 
 
 def _sentences(passage: Passage) -> Iterator[str]:

@@ -62,6 +62,8 @@ class Tasks(Model):
     language: str
     path: str
     field: str | None = None
+    where: dict[str, list[str]] = Field(default_factory=dict)
+    """Only lines whose field of this name has one of these values, for example of one application."""
     install: str
 
 

@@ -149,6 +149,17 @@ def test_nothing_of_a_past_task_is_kept(tmp_path: Path, name: str) -> None:
     assert "Zanzibar" not in repr(made)
 
 
+def test_only_the_past_tasks_of_an_application_are_read(tmp_path: Path) -> None:
+    rows = [{"app": "scribe", "text": "one"}, {"app": "other", "text": "two"}, {"app": ["x", "scribe"], "text": "3"}]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    place = Tasks(
+        language="en", path=str(tmp_path / "x.jsonl"), field="text", where={"app": ["scribe"]}, install="by hand"
+    )
+
+    assert list(past(place)) == ["one", "3"]
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("{}\n", encoding="utf-8")
     place = Tasks(language="en", path=str(tmp_path / "x.jsonl"), field="instruction", install="by hand")
