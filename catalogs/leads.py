@@ -1,6 +1,6 @@
 """What on a screen may lead on: links, buttons, boxes to tick, menu entries and tabs, in reading order.
 
-Three or more of the same kind one below the other are a column: entries of a list, or of a menu. Which of the two it is
+Three or more of the same kind in a column or a row are a line: entries of a list, or of a menu. Which of the two it is
 shows when they are pressed. Pure functions.
 """
 
@@ -16,9 +16,9 @@ from pipeline.structs import Node
 from pipeline.tasks import ProcedureStep
 
 _PRESSED = frozenset({"button", "checkbox", "link", "menuitem", "switch", "tab"})
-_COLUMN = 3
+_LINE = 3
 _CLOSE = 3
-"""Pixels by which the entries of a column may be out of line."""
+"""Pixels by which the entries of a line may be out of it."""
 _LONGEST_NAME = 80
 
 
@@ -32,39 +32,50 @@ class Lead(NamedTuple):
     role: str
     name: str
     left: int
+    top: int
     spot: Spot
     step: ProcedureStep
 
 
 class Group(NamedTuple):
-    """Leads that are tried together: one alone, or a column."""
+    """Leads that are tried together: one alone, or three and more in a line."""
 
     leads: list[Lead]
 
     @property
-    def is_column(self) -> bool:
+    def is_line(self) -> bool:
         """Whether these may be entries of a list."""
         return len(self.leads) > 1
 
 
 def groups_of(nodes: Sequence[Node]) -> list[Group]:
-    """Everything that may be pressed by itself; equal names count once, and what sends a form is left to the form."""
+    """Everything that may be pressed by itself; equal names count once, and what sends a form is left to the form.
+
+    First what says that it does something, then lines, which may be menus, then the rest; each in reading order.
+    """
     sending = {form.submit for form in forms_in(nodes)}
     leads: dict[tuple[str, str], Lead] = {}
     for index, node in enumerate(nodes):
         if index not in sending and _pressable(node):
             leads.setdefault((node.role, node.name), _lead(nodes, index))
-    columns: dict[tuple[str, int], list[Lead]] = {}
+    lines: dict[tuple[str, str, int], list[Lead]] = {}
     for lead in leads.values():
-        columns.setdefault((lead.role, lead.left // _CLOSE), []).append(lead)
+        for line in _lines_of(lead):
+            lines.setdefault(line, []).append(lead)
     groups: list[Group] = []
-    for lead in sorted(leads.values(), key=_urgency):
-        column = columns[lead.role, lead.left // _CLOSE]
-        if len(column) < _COLUMN:
-            groups.append(Group([lead]))
-        elif column[0] is lead:
-            groups.append(Group(column))
-    return groups
+    taken: set[Spot] = set()
+    for lead in leads.values():
+        if lead.spot not in taken:
+            longest = max((lines[line] for line in _lines_of(lead)), key=len)
+            members = [other for other in longest if other.spot not in taken]
+            groups.append(Group(members if len(members) >= _LINE else [lead]))
+            taken.update(member.spot for member in groups[-1].leads)
+    return sorted(groups, key=_urgency)
+
+
+def _lines_of(lead: Lead) -> tuple[tuple[str, str, int], ...]:
+    """The column and the row that a lead stands in."""
+    return (lead.role, "column", lead.left // _CLOSE), (lead.role, "row", lead.top // _CLOSE)
 
 
 def spot_of(node: Node) -> Spot:
@@ -73,9 +84,11 @@ def spot_of(node: Node) -> Spot:
     return node.role, node.name, box.left // 10 if box else -1, box.top // 10 if box else -1
 
 
-def _urgency(lead: Lead) -> bool:
-    """What says that it does something comes first; the rest in reading order."""
-    return lead.role == "link" and not senses(lead.name)
+def _urgency(group: Group) -> int:
+    first = group.leads[0]
+    if first.role != "link" or senses(first.name):
+        return 0
+    return 1 if group.is_line else 2
 
 
 def _pressable(node: Node) -> bool:
@@ -90,4 +103,4 @@ def _lead(nodes: Sequence[Node], index: int) -> Lead:
     node = nodes[index]
     assert node.box is not None
     step = ProcedureStep.model_validate({"action": "Click", **named(nodes, index)})
-    return Lead(node.role, node.name, node.box.left, spot_of(node), step)
+    return Lead(node.role, node.name, node.box.left, node.box.top, spot_of(node), step)

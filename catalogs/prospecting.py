@@ -8,6 +8,7 @@ the same seed on the same application. Names on screens decide nothing but the w
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from catalogs.forms import Form, filled, forms_in
 from catalogs.leads import Group, Lead, Spot, groups_of, spot_of
 from catalogs.meaning import consequence_of, senses, to_be_avoided
 from catalogs.naming import label
-from catalogs.screens import CONTROLS, masked, pattern_of, signature_of
+from catalogs.screens import CONTROLS, family_of, masked, pattern_of, signature_of
 from catalogs.subject import Subject
 from catalogs.walking import Stride, Walker
 from pipeline.protocols import Environment, Observation
@@ -27,7 +28,13 @@ from pipeline.structs import Node
 from pipeline.tasks import Capability, ProcedureStep
 from taskspecs.store import bind
 
-_MOST_GROUPS = 30
+_MOST_LEADS = 40
+_MOST_LEADS_DEEPER = 12
+_MOST_SIBLINGS = 3
+"""Screens that differ only in a name of the address are records; so many of them are enough."""
+_LIST_OF_EQUALS = 2
+_LIST_OF_SIBLINGS = 3
+"""So many entries in a row that lead to the same screen, or to screens of one family, make a line a list."""
 _MOST_FORMS = 12
 _LEAST_SECONDS = 4.0
 
@@ -47,6 +54,14 @@ class State(NamedTuple):
     def has_own_address(self) -> bool:
         """Whether it is a page of its own, not something that was unfolded on another one."""
         return len(self.place.screens) > self.depth
+
+
+class Reached(NamedTuple):
+    """Where an entry of a line led."""
+
+    number: int
+    signature: str
+    family: str
 
 
 class Limits(NamedTuple):
@@ -78,6 +93,7 @@ class Prospector:
         self._seed, self._today, self._found = seed, today, found
         self._queue: list[str] = []
         self._pressed: set[Spot] = set()
+        self._families: Counter[str] = Counter()
         self._at: str | None = None
         self._dirty = True
         self.states: dict[str, State] = {}
@@ -161,32 +177,34 @@ class Prospector:
     # --- leads ---------------------------------------------------------------------------------------------------
 
     async def _leads(self, state: State) -> None:
-        for group in groups_of(state.nodes)[:_MOST_GROUPS]:
-            if self.exhausted is not None:
+        left = _MOST_LEADS if state.depth == 0 else _MOST_LEADS_DEEPER
+        for group in groups_of(state.nodes):
+            if self.exhausted is not None or left <= 0:
                 return
-            await self._group(state, group)
+            left -= await self._group(state, group, left)
 
-    async def _group(self, state: State, group: Group) -> None:
-        """Press a lead, or the entries of a column until two in a row lead to the same screen: then it is a list."""
-        last: str | None = None
-        first = 0
+    async def _group(self, state: State, group: Group, most: int) -> int:
+        """Press a lead, or the entries of a line until they turn out to be a list; how many were pressed."""
+        run: list[Reached] = []
         for number, lead in enumerate(group.leads):
-            if self.exhausted is not None:
-                return
+            if self.exhausted is not None or len(run) >= most:
+                break
             if lead.spot in self._pressed or not self._may_press(lead):
                 continue
             self._pressed.add(lead.spot)
             reached = await self._press(state, lead, group)
-            if group.is_column and reached is not None and reached == last:
-                self._generalise(reached, group.leads[first:])
-                return
-            last, first = reached, number
+            run.append(Reached(number, *reached) if reached is not None else Reached(number, "", ""))
+            first = _first_of_list(run) if group.is_line else None
+            if first is not None:
+                self._generalise(first.signature, group.leads[first.number :])
+                break
+        return len(run)
 
     def _may_press(self, lead: Lead) -> bool:
         return self._subject.resettable or consequence_of(lead.name) == "none"
 
-    async def _press(self, state: State, lead: Lead, group: Group) -> str | None:
-        """Press it; the signature of the screen it leads to, if any."""
+    async def _press(self, state: State, lead: Lead, group: Group) -> tuple[str, str] | None:
+        """Press it; signature and family of the screen it leads to, if any."""
         if not await self._come_to(state):
             return None
         self.tries += 1
@@ -200,7 +218,7 @@ class Prospector:
             self._at = None
             return None
         await self._after(state, lead, group, stride, any(event.kind == "dialog" for event in walked.events))
-        return signature_of(stride.after)
+        return signature_of(stride.after), _family(stride.after)
 
     async def _after(self, state: State, lead: Lead, group: Group, stride: Stride, asked: bool) -> None:
         changes = await self._walker.changes()
@@ -240,6 +258,10 @@ class Prospector:
         signature = signature_of(seen)
         if signature in self.states or seen.tree is None:
             return
+        family = _family(seen)
+        self._families[family] += 1
+        if self._families[family] > _MOST_SIBLINGS:
+            return
         inherited = frozenset(map(spot_of, before.nodes)) if before is not None else frozenset[Spot]()
         depth = before.depth + 1 if before is not None else 0
         state = State(place.at(seen.location), signature, seen.location, seen.tree.nodes, inherited, depth)
@@ -262,3 +284,18 @@ class Prospector:
 
 def _own_controls(state: State) -> int:
     return sum(node.role in CONTROLS and spot_of(node) not in state.inherited for node in state.nodes)
+
+
+def _family(seen: Observation) -> str:
+    return family_of(seen.location, seen.tree.nodes if seen.tree is not None else [])
+
+
+def _first_of_list(run: Sequence[Reached]) -> Reached | None:
+    """The first of the last entries when these are of a list: equal screens, or more screens of one family."""
+    for size, shared in (
+        (_LIST_OF_EQUALS, {entry.signature for entry in run[-_LIST_OF_EQUALS:]}),
+        (_LIST_OF_SIBLINGS, {entry.family for entry in run[-_LIST_OF_SIBLINGS:]}),
+    ):
+        if len(run) >= size and len(shared) == 1 and shared != {""}:
+            return run[-size]
+    return None

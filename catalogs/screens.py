@@ -48,9 +48,13 @@ def signature_of(seen: Observation) -> str:
 def structure_signature(location: str, nodes: Sequence[Node]) -> str:
     """The same for a stored address and tree."""
     pattern = pattern_of(location)
-    controls = sorted({f"{node.role} {masked(node.name)}" for node in nodes if node.role in CONTROLS})
-    opened = sorted({masked(node.name) for node in nodes if "expanded" in node.states})
-    return digest("screen", pattern, *_headings(nodes, pattern), *controls, *opened)
+    return digest("screen", pattern, *_headings(nodes, pattern), *_controls(nodes))
+
+
+def family_of(location: str, nodes: Sequence[Node]) -> str:
+    """What screens of records have in common whose addresses differ in a name: all but the last part, and controls."""
+    parent = pattern_of(location).partition("?")[0].rstrip("/").rpartition("/")[0]
+    return digest("family", parent, *_controls(nodes))
 
 
 def on_screen(location: str, pattern: str) -> bool:
@@ -86,6 +90,12 @@ def _same_path(path: str, wanted: str) -> bool:
     # An application may put a prefix of its own before its addresses, the name of a ledger for example.
     tail = have[len(have) - len(want) + 1 :] if len(have) >= len(want) else []
     return len(have) >= len(want) and all(map(fnmatchcase, tail, want[1:]))
+
+
+def _controls(nodes: Sequence[Node]) -> list[str]:
+    """What the screen offers: controls by role and name without data, and what is unfolded."""
+    controls = sorted({f"{node.role} {masked(node.name)}" for node in nodes if node.role in CONTROLS})
+    return [*controls, *sorted({masked(node.name) for node in nodes if "expanded" in node.states})]
 
 
 def _headings(nodes: Sequence[Node], pattern: str) -> list[str]:

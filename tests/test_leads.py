@@ -19,7 +19,21 @@ def grouped(*nodes: Node) -> list[list[str]]:
 def test_three_in_a_column_are_tried_together() -> None:
     column = [at("link", name, 10, 20 * row) for row, name in enumerate(("lamp", "chair", "table"))]
 
-    assert grouped(at("link", "Help", 300, 0), *column) == [["Help"], ["lamp", "chair", "table"]]
+    assert grouped(at("link", "Help", 300, 0), *column) == [["lamp", "chair", "table"], ["Help"]]
+
+
+def test_three_in_a_row_are_tried_together() -> None:
+    row = [at("link", name, 90 * place, 0) for place, name in enumerate(("Wiki", "Timeline", "Roadmap"))]
+
+    assert grouped(*row, at("link", "About", 40, 90)) == [["Wiki", "Timeline", "Roadmap"], ["About"]]
+
+
+def test_nothing_is_in_two_groups() -> None:
+    cross = [at("link", f"{left} {top}", left, top) for left in (0, 100, 200) for top in (0, 40, 80)]
+
+    names = [name for group in grouped(*cross) for name in group]
+
+    assert sorted(names) == sorted(lead.name for lead in cross)
 
 
 def test_what_says_that_it_does_something_comes_first() -> None:

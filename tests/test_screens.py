@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catalogs.screens import masked, on_screen, pattern_of, structure_signature
+from catalogs.screens import family_of, masked, on_screen, pattern_of, structure_signature
 from pipeline.structs import Node
 
 HOST = "http://127.0.0.1:8123"
@@ -68,6 +68,14 @@ def test_many_headings_are_entries_of_a_list() -> None:
     other = screen("/", "heading News", "heading Fog", "heading Hail", "heading Sun", "heading Frost")
 
     assert one == other
+
+
+def test_records_with_named_addresses_are_of_one_family() -> None:
+    button = [Node(role="button", name="Edit this page")]
+    page, other = (family_of(f"{HOST}/wiki/{name}", button) for name in ("Backup", "Release"))
+
+    assert page == other
+    assert family_of(f"{HOST}/wiki/Backup", []) != page and family_of(f"{HOST}/notes/Backup", button) != page
 
 
 def test_quoted_texts_digits_and_what_a_label_labels_are_data() -> None:
