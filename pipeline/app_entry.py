@@ -72,10 +72,14 @@ class LinesState(Model):
 
 
 class FilesState(Model):
-    """A file, or all files of a folder: keys are paths in the data folder; those that fit `ignore` are no state."""
+    """A file, or all files of a folder: keys are paths in the data folder; those that fit `ignore` are no state.
+
+    With `folders`, the folders below it count as well, with keys that end in `/`.
+    """
 
     kind: Literal["files"] = "files"
     path: str
+    folders: bool = False
     ignore: list[str] = Field(default_factory=list)
 
 

@@ -174,16 +174,23 @@ def _objects_state(source: JsonState, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _files_state(source: FilesState, root: Path) -> Iterator[tuple[str, str]]:
-    base = root.resolve()
-    for file in _files(inside(root, source.path)):
-        key = str(file.relative_to(base))
+    base, path = root.resolve(), inside(root, source.path)
+    found = {str(file.relative_to(base)): hashlib.sha256(file.read_bytes()).hexdigest() for file in _files(path)}
+    if source.folders:
+        found |= {f"{folder.relative_to(base)}/": "folder" for folder in _folders(path)}
+    for key, value in found.items():
         if not any(fnmatchcase(key, pattern) for pattern in source.ignore):
-            yield key, hashlib.sha256(file.read_bytes()).hexdigest()
+            yield key, value
 
 
 def _files(path: Path) -> list[Path]:
     found = [path] if path.is_file() else path.rglob("*")
     return sorted(file for file in found if file.is_file() and not file.is_symlink())
+
+
+def _folders(path: Path) -> list[Path]:
+    """The folders below one, deeper ones after those they lie in."""
+    return sorted(folder for folder in path.rglob("*") if folder.is_dir() and not folder.is_symlink())
 
 
 def _fingerprint(values: Sequence[Cell]) -> str:
@@ -213,6 +220,12 @@ def _restore_files(original: Path, current: Path) -> None:
     for file in _files(current):
         if file.relative_to(current) not in kept:
             file.unlink()
+    known = {folder.relative_to(original) for folder in _folders(original)}
+    for folder in reversed(_folders(current)):
+        if folder.relative_to(current) not in known and not any(folder.iterdir()):
+            folder.rmdir()
+    for relative in known:
+        (current / relative).mkdir(parents=True, exist_ok=True)
     for relative in kept:
         _replace(original / relative, current / relative)
 

@@ -136,6 +136,22 @@ def test_ignored_files_are_no_state(root: Path) -> None:
     assert list(snapshot([kept], root)) == ["content/a.txt"]
 
 
+def test_folders_count_where_an_entry_says_so(root: Path) -> None:
+    counted = FilesState(path="content", folders=True)
+    before = snapshot([counted], root)
+
+    (root / "content" / "empty" / "inner").mkdir(parents=True)
+    (root / "content" / "deep" / "b.bin").unlink()
+    (root / "content" / "deep").rmdir()
+
+    assert difference(before, snapshot([counted], root)) == [
+        ["content/deep/", "removed"],
+        ["content/deep/b.bin", "removed"],
+        ["content/empty/", "added"],
+        ["content/empty/inner/", "added"],
+    ]
+
+
 def test_objects_of_a_list_are_named_by_their_fields(tmp_path: Path) -> None:
     source = JsonState(path="flows.json", key=["type", "id"], ignore=["x"])
     (tmp_path / "flows.json").write_text('[{"type": "tab", "id": "t1"}, {"id": "n1", "type": "debug", "x": 1, "y": 2}]')
@@ -167,6 +183,21 @@ def test_restore_brings_every_source_back(root: Path, template: Path) -> None:
 
     assert difference(snapshot(SOURCES, template), snapshot(SOURCES, root)) == []
     assert query(root / "shop.db", "SELECT body FROM cache_pages") == [("old",)]
+
+
+def test_restore_leaves_no_new_folders_and_brings_back_lost_ones(root: Path, template: Path) -> None:
+    counted = FilesState(path="content", folders=True)
+    for where in (template, root):
+        (where / "content" / "attic").mkdir()
+    before = snapshot([counted], root)
+    (root / "content" / "attic").rmdir()
+    (root / "content" / "new" / "inner").mkdir(parents=True)
+    (root / "content" / "new" / "inner" / "c.txt").write_text("c")
+
+    restore([counted], template, root)
+
+    assert snapshot([counted], root) == before
+    assert not (root / "content" / "new").exists()
 
 
 def test_restore_removes_a_database_the_template_lacks(root: Path, template: Path) -> None:
