@@ -16,11 +16,12 @@ import pytest
 from pipeline.check import check
 from pipeline.cluster import Cluster
 from pipeline.config import RunConfig
+from pipeline.drive import Outcome
 from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import read_run
 from pipeline.progress import Board
 from pipeline.repeat import repeating_rows
-from pipeline.run import Outcome, collect, rejudge, resume
+from pipeline.run import collect, rejudge, resume
 from pipeline.schema import TABLES
 from pipeline.storage import driver_lock
 from pipeline.tasks import TaskSpec, identified

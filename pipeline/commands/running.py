@@ -9,11 +9,11 @@ from rich.console import Console
 
 from pipeline.commands.shell import examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
+from pipeline.drive import Outcome
 from pipeline.errors import ConfigError
 from pipeline.judging import calibration_of
 from pipeline.manifest import read_run
 from pipeline.progress import Board
-from pipeline.run import Outcome
 from pipeline.run import collect as collect_run
 from pipeline.run import rejudge as rejudge_run
 from pipeline.run import resume as resume_run
