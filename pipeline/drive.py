@@ -30,7 +30,7 @@ from pipeline.reaching import reach
 from pipeline.records import ModelCall, PassRow, Prompt
 from pipeline.serving import served
 from pipeline.sinks import LOST, Batch
-from pipeline.standing import Rounds, Run, Survey, order_of, rounds_of, survey_of
+from pipeline.standing import Rounds, Run, Survey, order_of, rounds_of, survey_of, unexpired
 from pipeline.stoprules import Meter
 from pipeline.supervision import PUBLISH_SECONDS, Agency, Halt, actor, ask, offered, spelled, stop_for
 from pipeline.tasks import TaskSpec
@@ -137,6 +137,7 @@ class Drive:
 
     async def _stretch(self, rounds: Rounds, jury: Jury, post: Post) -> None:
         """Roll out what is missing of these rounds, until it is done or the run halts."""
+        rounds = unexpired(self._run.folder, rounds)
         order, survey = order_of(self._run, rounds), survey_of(self._run, rounds)
         left = order.total - len(survey.final)
         board = self._run.board

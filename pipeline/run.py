@@ -28,7 +28,7 @@ from pipeline.progress import Board
 from pipeline.records import digest
 from pipeline.selection import select_apps, select_tasks
 from pipeline.serving import servers_of
-from pipeline.standing import Run, order_of, rounds_of, survey_of, unmade
+from pipeline.standing import Run, order_of, rounds_of, survey_of, unexpired, unmade
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.supervision import stop_for
 from pipeline.tasks import TaskSpec
@@ -62,8 +62,9 @@ def resume(address: Address, board: Board) -> Outcome:
     if not tasks and config.tasks.set != GENERATE:
         tasks = select_tasks(config)
     rounds = rounds_of(config, tasks)
-    survey = survey_of(run, rounds)
-    left = order_of(run, rounds).total - len(survey.final) or unmade(run, rounds)
+    valid = unexpired(folder, rounds)
+    survey = survey_of(run, valid)
+    left = order_of(run, valid).total - len(survey.final) or unmade(run, rounds)
     if not left and not survey.lost and not survey.unjudged:
         return Outcome(folder.address, None, started=False)
     with _held(folder):

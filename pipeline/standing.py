@@ -13,9 +13,10 @@ from pipeline.config import GENERATE, RunConfig
 from pipeline.dataset import Dataset
 from pipeline.planning import Order, Tried, missing
 from pipeline.progress import Board
-from pipeline.records import PassRow
+from pipeline.records import PassRow, Validation, now
 from pipeline.storage import Storage
 from pipeline.tasks import Capability, TaskSpec
+from taskspecs.validity import expired_tasks
 
 Rounds = Sequence[Sequence[TaskSpec]]
 """The tasks of each round, as far as they are known."""
@@ -26,6 +27,14 @@ def rounds_of(config: RunConfig, tasks: Sequence[TaskSpec]) -> Rounds:
     if config.tasks.set != GENERATE:
         return [tasks] * config.rounds
     return [[task for task in tasks if task.seed == config.seed + number] for number in range(config.rounds)]
+
+
+def unexpired(folder: Storage, rounds: Rounds) -> Rounds:
+    """The rounds without the tasks that the folder's validations no longer hold for: nobody should try those."""
+    if folder.size(manifest.RUN_FILE) is None:
+        return rounds
+    expired = expired_tasks(Dataset(folder).rows(Validation), now())
+    return [[task for task in tasks if task.task_id not in expired] for tasks in rounds]
 
 
 class Run(NamedTuple):

@@ -10,6 +10,7 @@ from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.web import WebEnvironment
 from pipeline.errors import ConfigError
 from pipeline.reaper import Scratch
+from tests.episodes import fake_task
 
 
 @pytest.fixture
@@ -33,3 +34,15 @@ def test_a_platform_the_provider_does_not_run_is_an_error_of_the_configuration(s
 def test_an_allow_list_that_cannot_be_read_is_one_too(scratch: Scratch) -> None:
     with pytest.raises(ConfigError, match="allow"):
         envs.build(parse_config({"allow": ["http://x/"]}), scratch)
+
+
+async def test_with_probes_withheld_nothing_is_read(scratch: Scratch) -> None:
+    environment = envs.build(parse_config({"provider": "fake", "probes": "withhold"}), scratch)
+    task = fake_task()
+
+    await environment.start(task)
+
+    assert await environment.probe(task.checks, 0) == []
+    assert (await environment.observe()).tree is not None
+    await environment.finish()
+    await environment.close()

@@ -39,3 +39,14 @@ def test_a_said_line_is_not_broken_or_marked_up() -> None:
     Board(Console(file=out, width=40)).say(text)
 
     assert out.getvalue() == text + "\n"
+
+
+def test_a_bar_that_is_there_is_set_anew() -> None:
+    out = io.StringIO()
+
+    with Board(Console(file=out, width=100)) as board:
+        board.expect("tested", total=4, done=0)
+        board.advance("tested", 4, "all")
+        board.expect("tested", total=6, done=1)
+
+    assert out.getvalue().splitlines()[-1].startswith("tested 1/6")

@@ -8,15 +8,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.cluster import Cluster
-from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
-from pipeline.errors import ConfigError
 from pipeline.progress import Board
 from pipeline.run import collect, resume
-from pipeline.selection import select_apps
 from pipeline.standing import rounds_of
 from pipeline.tasks import Capability, TaskSpec
-from tests.episodes import fake_task
 from tests.runs import InterruptingBoard, fake_config, fingerprint, one, rows
 
 ROUNDS = 2
@@ -82,18 +78,6 @@ def test_a_run_that_is_interrupted_while_it_makes_rounds_goes_on_where_it_was(
     assert outcome.reason is None
     assert _shape(folder) == _shape(whole)
     assert not resume(str(folder), Board()).started
-
-
-def test_generated_tasks_come_by_the_seed_of_their_round() -> None:
-    tasks = [fake_task().model_copy(update={"seed": seed}) for seed in (8, 7, 8)]
-
-    assert [len(found) for found in rounds_of(fake_config(*MADE), tasks)] == [1, 2]
-    assert rounds_of(fake_config("rounds=3"), tasks) == [tasks] * 3
-
-
-def test_an_application_without_templates_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="apps: no task templates for 'nowhere'"):
-        select_apps(RunConfig(apps=["nowhere"]))
 
 
 def _catalogs(folder: Path) -> list[dict[str, Capability]]:

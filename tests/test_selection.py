@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config import RunConfig
 from pipeline.errors import ConfigError
 from pipeline.run import new_folder
-from pipeline.selection import select_capabilities, select_tasks
+from pipeline.selection import select_apps, select_capabilities, select_tasks
 from pipeline.tasks import identified
 from taskspecs.store import load_tasks
 from tests.episodes import fake_task
@@ -105,3 +106,20 @@ def test_a_given_folder_is_taken_as_it_is(tmp_path: Path) -> None:
 
 def test_tasks_without_capabilities_need_no_catalog() -> None:
     assert select_capabilities([fake_task(capability_ids=[])]) == []
+
+
+def test_without_names_tasks_are_made_for_every_application_with_templates() -> None:
+    assert select_apps(fake_config("apps=[]")) == ["fake-todo"]
+    assert {"fava", "trac"} <= set(select_apps(RunConfig()))
+
+
+def test_an_application_without_templates_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="apps: no task templates for 'nowhere'"):
+        select_apps(RunConfig(apps=["nowhere"]))
+
+
+def test_withheld_probes_leave_contracts_that_only_look() -> None:
+    tasks = select_tasks(fake_config("probes=withhold"))
+
+    assert {task.contract_kind for task in tasks} == {"rubric"}
+    assert {check.probe for task in tasks for check in task.checks} <= {"address", "tree"}
