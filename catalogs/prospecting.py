@@ -28,7 +28,7 @@ from pipeline.structs import Node
 from pipeline.tasks import Capability, ProcedureStep
 from taskspecs.store import bind
 
-_MOST_LEADS = 40
+_MOST_LEADS = 24
 _MOST_LEADS_DEEPER = 12
 _MOST_SIBLINGS = 3
 """Screens that differ only in a name of the address are records; so many of them are enough."""

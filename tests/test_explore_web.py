@@ -70,12 +70,14 @@ async def test_a_renamed_button_is_found_and_its_new_procedure_confirmed(browser
     assert again.report.lines[0].status == "confirmed"
 
 
+@pytest.mark.slow
 async def test_a_menu_and_a_button_may_both_be_renamed(browser: Browser) -> None:
     result = await explored(browser, Looks(button="Save", menu="Add an item"), [shop_capability()], CONFIRM_ONLY)
 
     assert [step.name for step in result.capabilities[0].procedure] == ["Add an item", "Name", "Save"]
 
 
+@pytest.mark.slow
 async def test_a_link_that_has_moved_is_reached_over_another_screen(browser: Browser) -> None:
     result = await explored(browser, Looks(menu_moved=True), [shop_capability()])
 
@@ -84,6 +86,7 @@ async def test_a_link_that_has_moved_is_reached_over_another_screen(browser: Bro
     assert [step.name for step in row.procedure] == ["About", "New item", "Name", "Add item"]
 
 
+@pytest.mark.slow
 async def test_a_function_that_is_nowhere_is_unsupported(browser: Browser) -> None:
     known = shop_capability(procedure=[{"action": "Click", "role": "button", "name": "Merge duplicates"}])
 
@@ -124,6 +127,7 @@ async def test_an_unknown_application_is_found_out(browser: Browser) -> None:
     assert deleting.slots[0].values == ["lamp", "chair", "table", "shelf"]
 
 
+@pytest.mark.slow
 async def test_what_was_found_is_confirmed_when_it_is_known(browser: Browser) -> None:
     found = await explored(browser)
 
@@ -176,6 +180,7 @@ async def test_every_edge_has_its_screens_before_and_after(browser: Browser) -> 
     assert {row.frame_before for row in result.transitions} | {row.frame_after for row in result.transitions} == frames
 
 
+@pytest.mark.slow
 async def test_the_same_seed_finds_the_same(browser: Browser) -> None:
     first, second = await explored(browser), await explored(browser)
 
