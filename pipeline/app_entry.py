@@ -2,7 +2,8 @@
 
 An entry says how an application is installed, started, reset and asked; adding one needs no code. In commands, files
 and environment variables `{bin}` is the folder of installed programs, `{data}` the data folder, `{port}` the port and
-`{entry}` the folder of the entry itself. Knows nothing of how any of it is carried out.
+`{entry}` the folder of the entry itself; in the command that starts it `{port2}` is another free port. Knows nothing of
+how any of it is carried out.
 """
 
 from __future__ import annotations
@@ -156,6 +157,8 @@ class AppEntry(Model):
     bookkeeping: list[str] = Field(default_factory=list)
     """Patterns of state keys that change with every use (logs of changes): reset covers them, side effects do not."""
     reset: Literal["restart", "in_place"] = "restart"
+    remembers: bool = False
+    """Whether it also keeps in its memory what has been done, so that a reset always starts it anew."""
     probes: dict[str, Probe] = Field(default_factory=dict)
     folder: Path = Field(exclude=True)
     """Where the entry was read from; part of no identity."""

@@ -29,6 +29,7 @@ _PORT_TRIES = 5
 _POLL_SECONDS = 0.05
 _REQUEST_SECONDS = 10.0
 _READ_SECONDS = 15.0
+_SECOND_PORT = "{port2}"
 
 
 class _PortTakenError(Exception):
@@ -73,12 +74,13 @@ class Instance:
 
     async def reset(self) -> None:
         """Make the state the template's again, and prove it; nothing is touched when it already is."""
-        if self.alive and self._is_pristine():
+        may_stay = not self.entry.remembers
+        if may_stay and self.alive and self._is_pristine():
             return
-        if self.alive and self.entry.reset == "in_place":
+        if may_stay and self.alive and self.entry.reset == "in_place":
             with boundary(SetupError, "reset_failed"):
                 await asyncio.to_thread(restore, self.entry.state, self._place.template, self._data)
-        if not (self.alive and self._is_pristine()):
+        if not (may_stay and self.alive and self._is_pristine()):
             await self._stop()
             await self._start_afresh()
         if not self._is_pristine():
@@ -147,6 +149,8 @@ class Instance:
 
     def _launch(self, port: int) -> None:
         values = render(self.entry, self._place, self._data, port)
+        if any(_SECOND_PORT in part for part in self.entry.start):
+            values["port2"] = str(self._choose_port())
         self._process = self._scratch.spawn(
             [filled(part, values) for part in self.entry.start],
             cwd=self._data,
