@@ -67,7 +67,10 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "message"),
     [
         (["collect", "speed=3"], "error: speed: unknown key; known keys: allow, apps, "),
-        (["collect", "tasks.depth=3"], "error: tasks.depth: unknown key; known keys: contamination, infeasible_rate, limit, set"),
+        (
+            ["collect", "tasks.depth=3"],
+            "error: tasks.depth: unknown key; known keys: contamination, infeasible_rate, limit, set",
+        ),
         (["collect", "platform=mobile"], "error: platform: 'quickstart' has no task on mobile"),
         (["collect", "profile=observe"], "error: profile: Input should be 'sandbox'"),
         (
