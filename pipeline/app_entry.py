@@ -157,8 +157,6 @@ class AppEntry(Model):
     bookkeeping: list[str] = Field(default_factory=list)
     """Patterns of state keys that change with every use (logs of changes): reset covers them, side effects do not."""
     reset: Literal["restart", "in_place"] = "restart"
-    remembers: bool = False
-    """Whether it also keeps in its memory what has been done, so that a reset always starts it anew."""
     probes: dict[str, Probe] = Field(default_factory=dict)
     folder: Path = Field(exclude=True)
     """Where the entry was read from; part of no identity."""

@@ -74,13 +74,12 @@ class Instance:
 
     async def reset(self) -> None:
         """Make the state the template's again, and prove it; nothing is touched when it already is."""
-        may_stay = not self.entry.remembers
-        if may_stay and self.alive and self._is_pristine():
+        if self.alive and self._is_pristine():
             return
-        if may_stay and self.alive and self.entry.reset == "in_place":
+        if self.alive and self.entry.reset == "in_place":
             with boundary(SetupError, "reset_failed"):
                 await asyncio.to_thread(restore, self.entry.state, self._place.template, self._data)
-        if not (may_stay and self.alive and self._is_pristine()):
+        if not (self.alive and self._is_pristine()):
             await self._stop()
             await self._start_afresh()
         if not self._is_pristine():

@@ -208,18 +208,6 @@ async def test_a_reset_of_an_untouched_application_does_nothing(
     assert tiny.base_url == before
 
 
-@pytest.mark.parametrize("mode", ["restart", "in_place"])
-async def test_what_an_application_remembers_ends_with_a_reset(entry: AppEntry, scratch: Scratch, mode: str) -> None:
-    instance = Instance(entry.model_copy(update={"remembers": True, "reset": mode}), scratch)
-    await instance.start()
-    first = instance._process
-
-    await instance.reset()
-
-    assert instance.alive and instance._process is not first and first is not None and first.poll() is not None
-    await instance.close()
-
-
 async def test_a_second_port_is_another_one(entry: AppEntry, scratch: Scratch) -> None:
     ports = [free_port(), free_port()]
     instance = Instance(entry.model_copy(update={"start": [*entry.start, "{port2}"]}), scratch, iter(ports).__next__)
