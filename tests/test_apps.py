@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,15 +23,19 @@ from pipeline.tasks import SetupOperation
 TEMPLATES = {
     "fava": "29cca1c1b132dc3d8a4c7e4c",
     "ihatemoney": "74eae18ccc20e9f62b548a8f",
+    "node-red": "3f3ab0e68ab4a0d047af3ee6",
     "sqlite-web": "f2d85684c7cf87256e7c866b",
     "tiddlywiki": "12513734b0de116e070acfbf",
     "trac": "624c0d719095712653c1469d",
 }
 """Checksums of the states the applications begin with: the same on every day and machine."""
 
+FLOWS = json.loads((load_app("node-red").folder / "flows.json").read_text(encoding="utf-8"))
+
 TOUCH = {
     "fava": ("append", "ledger.beancount", '2025-07-01 note Assets:US:BofA:Checking "Card replaced"\n'),
     "ihatemoney": ("sqlite", "budget.db", "DELETE FROM bill WHERE what = 'Tram tickets'"),
+    "node-red": ("write", "flows.json", json.dumps(FLOWS[:-1])),
     "sqlite-web": ("sqlite", "shop.db", "UPDATE products SET stock = 99 WHERE sku = 'TEA-001'"),
     "tiddlywiki": ("append", "wiki/tiddlers/Bed 1.tid", "It lies beside the gate.\n"),
     "trac": ("sqlite", "db/trac.db", "DELETE FROM milestone WHERE name = 'Someday'"),
@@ -38,6 +43,7 @@ TOUCH = {
 CHANGED = {
     "fava": ['ledger.beancount|2025-07-01 note Assets:US:BofA:Checking "Card replaced"', "added"],
     "ihatemoney": ["bill/3", "removed"],
+    "node-red": ["flows.json/inject/n14day0000000001", "removed"],
     "sqlite-web": ["products/1", "changed"],
     "tiddlywiki": ["wiki/tiddlers/Bed 1.tid", "changed"],
     "trac": ["milestone/4", "removed"],
