@@ -12,7 +12,7 @@ import httpx
 import psutil
 import pytest
 
-from pipeline import run, serving
+from pipeline import drive, serving
 from pipeline.cluster import Cluster
 from pipeline.config import RunConfig, ServerConfig
 from pipeline.errors import ConfigError, RunError, SetupError
@@ -273,7 +273,7 @@ async def test_a_lost_actor_takes_its_server_along_and_halts_the_run(ray_here: C
 def test_a_run_serves_its_own_model_and_keeps_no_address_in_its_configuration(
     ray_here: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "served", partial(served, command=scripted_command))
+    monkeypatch.setattr(drive, "served", partial(served, command=scripted_command))
     script = script_file(tmp_path / "script.json", reply='{"type": "Finished"}')
     settings = fake_config(*ACTING, "tasks.limit=2", listed({"name": "mine", "model": str(script)}))
 
