@@ -1,6 +1,7 @@
-"""Makes the site of a museum in a data folder: `tables`, then `content`; run in it by the application's own Python.
+"""Makes the site of a museum: the `first` and the `second` half of the tables, then the `content`.
 
-Times, random numbers and identities follow fixed sequences, so that every copy is the same.
+Run in the data folder by the application's own Python. Times, random numbers and identities follow fixed sequences, so
+that every copy is the same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Sequence
 from typing import Any
 
 BEGIN = datetime.datetime(2025, 3, 3, 9, 0, tzinfo=datetime.UTC)
+HALFWAY = "0078"
+"""A step in the history of Wagtail's tables."""
 
 # Title, path of the parent below home, model, fields, published or not.
 PAGES: Sequence[tuple[str, str, str, dict[str, Any], bool]] = (
@@ -170,11 +173,14 @@ def fix_chance(seed: str) -> None:
     vars(timezone)["now"] = lambda: BEGIN + datetime.timedelta(minutes=next(minutes))
 
 
-def make_tables() -> None:
-    """Every table, and the rows that the application begins with."""
+def make_tables(half: str) -> None:
+    """Every table, and the rows that the application begins with; in halves, for each step of a seed has its limit."""
     call_command = importlib.import_module("django.core.management").call_command
-    call_command("makemigrations", "museum", verbosity=0)
-    call_command("migrate", verbosity=0)
+    if half == "first":
+        call_command("makemigrations", "museum", verbosity=0)
+        call_command("migrate", "wagtailcore", HALFWAY, verbosity=0)
+    else:
+        call_command("migrate", verbosity=0)
 
 
 def make_people() -> Any:
@@ -289,13 +295,13 @@ def make_content() -> None:
 
 
 def main(step: str) -> None:
-    """One of the two steps."""
+    """One of the three steps."""
     fix_chance(step)
     importlib.import_module("django").setup()
-    if step == "tables":
-        make_tables()
-    else:
+    if step == "content":
         make_content()
+    else:
+        make_tables(step)
 
 
 if __name__ == "__main__":
