@@ -179,6 +179,31 @@ def test_a_query_prints_json_lines(capsys: pytest.CaptureFixture[str], folder: P
     assert all(isinstance(row["picture"], str) and row["at"].endswith("+00:00") for row in found)
 
 
+@pytest.mark.parametrize(
+    ("shape", "printed"),
+    [
+        ("csv", "a,a,b\n1,2,3\n"),
+        ("json", '{"a": 1, "a:1": 2, "b": 3}\n'),
+        ("table", " a   a   b \n ───────── \n 1   2   3 \n"),
+    ],
+)
+def test_columns_of_one_name_keep_their_own_cells(
+    capsys: pytest.CaptureFixture[str], folder: Path, shape: str, printed: str
+) -> None:
+    run(app, ["query", str(folder), "--format", shape, "SELECT 1 AS a, 2 AS a, 3 AS b"])
+
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert lines == [line.strip() for line in printed.splitlines()]
+
+
+def test_json_holds_sums_as_numbers_and_what_is_no_number_as_text(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    run(app, ["query", str(folder), "--format", "json", "SELECT sum(n) AS s, 'nan'::DOUBLE AS d FROM range(3) t(n)"])
+
+    assert json.loads(capsys.readouterr().out) == {"s": 3, "d": "nan"}
+
+
 def test_a_query_writes_parquet(capfdbinary: pytest.CaptureFixture[bytes], folder: Path, tmp_path: Path) -> None:
     run(app, ["query", str(folder), "--format", "parquet", "SELECT 7 AS seven"])
 

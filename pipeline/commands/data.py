@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import csv
 import json
+import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -110,10 +112,11 @@ def _write(rows: pa.Table, format_: Format) -> None:
         case "csv":
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(rows.column_names)
-            writer.writerows([_flat(cell) for cell in row.values()] for row in _plain(rows))
+            writer.writerows([_flat(cell) for cell in row] for row in _plain(rows))
         case "json":
+            names = _distinct(rows.column_names)
             for row in _plain(rows):
-                typer.echo(json.dumps(row, ensure_ascii=False))
+                typer.echo(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
         case "parquet":
             if sys.stdout.isatty():
                 raise ConfigError("query: --format parquet writes bytes; redirect them: ... > rows.parquet")
@@ -125,16 +128,25 @@ def _write_table(rows: pa.Table) -> None:
     if not console.is_terminal:
         console = Console(width=200)
     table = Table(*rows.column_names, box=SIMPLE_HEAD, pad_edge=False)
-    for row in rows.to_pylist():
-        table.add_row(*(_shown(cell) for cell in row.values()))
+    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        table.add_row(*map(_shown, row))
     console.print(table)
 
 
-def _plain(rows: pa.Table) -> Iterable[dict[str, Any]]:
-    """Rows as JSON can hold them: bytes in base64, times in ISO form."""
+def _plain(rows: pa.Table) -> Iterable[list[Any]]:
+    """Rows, cell by cell, as JSON can hold them: bytes in base64, times in ISO form.
+
+    By place and not by name: an answer may have several columns of one name.
+    """
     for batch in rows.to_batches(max_chunksize=1000):
-        for row in batch.to_pylist():
-            yield {name: _simple(cell) for name, cell in row.items()}
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield [_simple(cell) for cell in row]
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, later ones of the same spelling numbered, so that an object can hold all of them."""
+    earlier = [names[:place].count(name) for place, name in enumerate(names)]
+    return [f"{name}:{number}" if number else name for name, number in zip(names, earlier, strict=True)]
 
 
 def _simple(cell: Any) -> Any:
@@ -147,6 +159,10 @@ def _simple(cell: Any) -> Any:
             return {name: _simple(value) for name, value in cell.items()}
         case list():
             return [_simple(value) for value in cell]
+        case Decimal():
+            return int(cell) if cell == cell.to_integral_value() else float(cell)
+        case float() if not math.isfinite(cell):
+            return str(cell)  # JSON has no such number
         case None | bool() | int() | float() | str():
             return cell
         case _:
