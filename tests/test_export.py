@@ -14,7 +14,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.export import ExportOptions, Outcome, export
 from pipeline.exports import files
 from pipeline.exports.preflight import placeholders
@@ -188,6 +188,14 @@ def test_an_export_that_fails_leaves_nothing(dataset: Path, tmp_path: Path, monk
     with pytest.raises(ConfigError, match="enough"):
         export(dataset, tmp_path / "out", ExportOptions(shape="sft"))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("split", ["../escaped", "/tmp/escaped", "", "a/b", ".."])
+def test_a_split_cannot_name_a_file_elsewhere(tmp_path: Path, split: str) -> None:
+    made = files.ExportFiles(tmp_path / "out", RENDERERS["sft", "hf"])
+
+    with pytest.raises(RunError, match="cannot name a file"):
+        made.open_split(split)
 
 
 def test_a_place_that_is_taken_is_refused(dataset: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Everything is written into a folder aside and renamed at the end, so that an exp
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import IO
 import pyarrow.parquet as pq
 
 from pipeline.actions import Model
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.exports.preflight import RejectedRow
 from pipeline.exports.rows import Row, Shape
 from pipeline.exports.trainers import PICTURES, Renderer, Trainer
@@ -27,6 +28,7 @@ from pipeline.storage import disk_errors
 REJECTED = "rejected.parquet"
 DATASET_INFO = "dataset_info.json"
 
+_SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _GROUP_ROWS = 100
 _GROUP_BYTES = 64 << 20
 """What a row group holds at most, but always one row: pictures are heavy and readers load groups whole."""
@@ -99,9 +101,11 @@ class ExportFiles:
         self._pictures: set[str] = set()
 
     def open_split(self, split: str) -> None:
-        """Begin a split's file, which is there even when no row follows."""
+        """Begin a split's file, which is there even when no row follows; raises RunError when it cannot be a name."""
         if split in self.paths:
             return
+        if not _SPLIT_NAME.fullmatch(split):
+            raise RunError(f"tasks.split: {split!r} cannot name a file; letters, digits, '_' and '-' can")
         if self._renderer.storage == "parquet":
             self.paths[split] = f"data/{split}.parquet"
             self._tables[split] = _Table(self._folder / self.paths[split], self._renderer.model)
