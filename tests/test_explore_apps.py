@@ -30,7 +30,7 @@ async def explored(app_id: str) -> Explored:
             await environment.close()
 
 
-@pytest.mark.parametrize("app_id", ["fava", "ihatemoney", "sqlite-web", "trac"])
+@pytest.mark.parametrize("app_id", ["fava", "ihatemoney", "lektor", "sqlite-web", "trac", "wagtail"])
 async def test_the_catalog_of_a_real_application_holds(app_id: str) -> None:
     result = await explored(app_id)
 
