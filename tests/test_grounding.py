@@ -105,6 +105,13 @@ def test_way_to_what_lies_outside(at: Box, direction: str) -> None:
     assert way_to(nodes, 2, 640, 400) == (direction, nodes[1].box.centre if nodes[1].box else None)
 
 
+@pytest.mark.parametrize(("top", "direction"), [(396, "down"), (-16, "up")])
+def test_what_the_edge_cuts_is_behind_it_although_its_neighbour_in_the_row_shows(top: int, direction: str) -> None:
+    cell = box(300, top - 10, height=40)
+    nodes = [node("RootWebArea", "", box(0, 0, 640, 400)), node("cell", "row", cell), node("link", "x", box(500, top))]
+    assert way_to(nodes, 2, 640, 400)[0] == direction
+
+
 def test_way_to_something_in_a_part_of_its_own_leads_over_that_part() -> None:
     nodes = [
         node("link", "Menu", box(0, 0)),

@@ -70,13 +70,15 @@ def way_to(nodes: Sequence[Node], place: int, width: int, height: int) -> tuple[
     """The direction to scroll so that a node comes into the picture, and where.
 
     That is over its visible neighbour in reading order, which shares its scrolled area, be that the page or a part.
+    What the picture's edge cuts lies behind that edge, also when its neighbour in the same row still shows.
     """
     wanted = nodes[place].box or Box(left=0, top=height, right=width, bottom=height)
+    cut = "down" if wanted.top < height < wanted.bottom else "up" if wanted.top < 0 < wanted.bottom else None
     for node in [*reversed(nodes[:place]), *nodes[place + 1 :]]:
         box = shown(node, width, height)
         direction = _direction(box, wanted) if box else None
         if box is not None and direction is not None:
-            return direction, box.centre
+            return cut or direction, box.centre
     picture = Box(left=0, top=0, right=width, bottom=height)
     return _direction(picture, wanted) or "down", picture.centre
 
