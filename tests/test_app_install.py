@@ -148,6 +148,16 @@ def test_a_missing_lock_is_a_setup_error(entry: AppEntry) -> None:
     assert caught.value.code == "app_not_installed"
 
 
+def test_a_seed_program_beside_the_entry_is_part_of_what_the_template_is_made_from(tmp_path: Path) -> None:
+    entry = make_entry(tmp_path, seed=[["{bin}/python", "{entry}/seed.py", "{data}"]])
+    (entry.folder / "seed.py").write_text("print('one')")
+    first = place_of(entry)
+    (entry.folder / "seed.py").write_text("print('other')")
+
+    assert place_of(entry).environment == first.environment
+    assert place_of(entry).template != first.template
+
+
 def test_a_seed_that_fails_says_so_with_the_end_of_its_output(tmp_path: Path) -> None:
     entry = make_entry(tmp_path, seed=[["{bin}/python", "-c", "print('half way'); raise SystemExit('no salt')"]])
     with pytest.raises(SetupError, match="failed with code 1: half way\nno salt"):
