@@ -195,16 +195,18 @@ def _install_by_pip(entry: AppEntry, place: Place, scratch: Scratch) -> None:
 
 def _installers(environment: Path, lock: Path) -> Iterator[list[list[str]]]:
     python = str(environment / "bin" / "python")
+    pinned = ["--quiet", "--require-hashes", "-r", str(lock)]
     beside = Path(sys.executable).parent / "uv"
     uv = str(beside) if beside.exists() else shutil.which("uv")
     if uv:
         yield [
             [uv, "venv", "--quiet", "--python", sys.executable, str(environment)],
-            [uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", str(lock)],
+            # As pip does: an application may be started hundreds of times, where bytecode may not be written.
+            [uv, "pip", "install", "--compile-bytecode", "--python", python, *pinned],
         ]
     yield [
         [sys.executable, "-m", "venv", str(environment)],
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(lock)],
+        [python, "-m", "pip", "install", "--disable-pip-version-check", *pinned],
     ]
 
 

@@ -195,7 +195,8 @@ def _install_lock(root: Path, venv: Path, lock: str) -> None:
     python = str(venv / "bin" / "python")
     arguments = ["--quiet", "--require-hashes", "-r", str(root / "requirements.lock")]
     try:
-        run([_uv(venv, lock), "pip", "install", "--python", python, *arguments], _INSTALL_SECONDS)
+        # Compiled here once, as pip does: where bytecode may not be written later, every start would compile it anew.
+        run([_uv(venv, lock), "pip", "install", "--compile-bytecode", "--python", python, *arguments], _INSTALL_SECONDS)
     except CommandError as error:
         _say(f"uv did not do it, trying pip: {str(error).splitlines()[-1]}")
         run([*_pip(python), *arguments], _INSTALL_SECONDS)
