@@ -53,11 +53,12 @@ def agent_rewards(folder: Path) -> LabelSet:
             votes={voter.name: row[column] == "1" for column, voter in _WEB_JUDGES.items()} | _reward(row),
             signs=signs.get((row["agent"], row["task_id"]), {}),
             infeasible=row["infeasible_task"] == "1",
+            domain="Web",
         )
         for row in rows
         if all(row[column] for column in _WEB_JUDGES)
     ]
-    return LabelSet("AgentRewardBench", items, [*_WEB_JUDGES.values(), _PROGRAM_CHECK], ["Web"])
+    return LabelSet("AgentRewardBench", items, [*_WEB_JUDGES.values(), _PROGRAM_CHECK])
 
 
 def _reward(row: Mapping[str, str]) -> dict[str, bool]:
@@ -105,12 +106,13 @@ def visual_web_arena(folder: Path, *, again: bool = False) -> LabelSet:
             truth=next(iter(rows.values()))["gold_score"] == "1",
             votes={prompt: float(row["predicted_score"]) == 1 for prompt, row in rows.items()},
             signs=_length(next(iter(rows.values()))),
+            domain="Web",
         )
         for key, rows in sorted(found.items())
         if len(rows) == len(prompts)
     ]
     voters = [Voter(name=name, kind="model", family="gemini") for name in sorted(prompts)]
-    return LabelSet("VisualWebArena", items, voters, ["Web"])
+    return LabelSet("VisualWebArena", items, voters)
 
 
 def _prompt_of(configuration: str) -> str:
@@ -137,9 +139,10 @@ def desktop_episodes(folder: Path) -> LabelSet:
                         votes={CLAIM: actions[-1].startswith(("DONE", "FAIL"))},
                         signs=_desktop_signs(actions),
                         infeasible=row["infeasible_task"],
+                        domain="Computer",
                     )
                 )
-    return LabelSet("OSWorld", items, [Voter(name=CLAIM, kind="program", family=PROGRAM)], ["Computer"])
+    return LabelSet("OSWorld", items, [Voter(name=CLAIM, kind="program", family=PROGRAM)])
 
 
 def _desktop_signs(actions: list[str]) -> dict[str, float]:

@@ -14,9 +14,10 @@ from pipeline.errors import ConfigError
 from pipeline.label_sets import read_labels
 from pipeline.records import now
 from verifiers.calibrate import calibrate
-from verifiers.calibration import CalibrationFile, Measured
+from verifiers.calibration import CalibrationFile, Cell, Measured
 from verifiers.dependence import Dependence
 from verifiers.metrics import Figures, Point, Rate
+from verifiers.panel import BY_VOTES
 from verifiers.weighing import Weighing
 
 _RATES = ("coverage", "precision", "recall", "f1", "accuracy", "kappa", "fpr", "fnr", "found")
@@ -34,14 +35,14 @@ def calibrate_labels(source: str, judges: Sequence[str] | None, precision: float
     """Measure the judges of a labelled set, or some of them; raises ConfigError."""
     if precision is not None and not 0 < precision < 1:
         raise ConfigError(f"--precision: {precision} does not lie between 0 and 1")
-    labels = read_labels(source)
+    traces, steps = read_labels(source)
     if judges is not None:
-        known = [voter.name for voter in labels.voters]
+        known = sorted({voter.name for voter in [*traces.voters, *steps.voters]})
         unknown = [name for name in judges if name not in known]
         if unknown:
             raise ConfigError(f"--judges: no votes of '{unknown[0]}'; judges: {', '.join(known)}")
-        labels = labels.only(*judges)
-    return calibrate(labels, now(), precision)
+        traces, steps = traces.only(*judges), steps.only(*judges)
+    return calibrate(traces, now(), precision, steps)
 
 
 def write_calibration(file: CalibrationFile, out: Path) -> Path:
@@ -60,13 +61,18 @@ def write_calibration(file: CalibrationFile, out: Path) -> Path:
 def tables_of(file: CalibrationFile) -> list[Titled]:
     """Everything measured, as it is shown to a person."""
     n, domains = file.measured[0].figures, ", ".join(file.domains)
-    applies = f"applies to {domains}" if domains else "no domain is given, so no verdict can cite it"
+    applies = f"applies to {domains}" if domains else "too few of one domain, so no verdict can cite it"
     title = f"{file.source}: {n.n} items of {n.tasks} tasks, {n.positives} right; {applies}"
     tables = [figures_table(title, [(_named(one), one.figures) for one in file.measured])]
     for apart in ("feasible", "infeasible"):
         some = [(_named(one), found) for one in file.measured if (found := getattr(one, apart)) is not None]
         if some:
             tables.append(figures_table(f"{some[0][1].n} items whose task is {apart}", some))
+    if file.steps:
+        steps = file.steps[0].figures
+        title = f"{steps.n} steps of {steps.tasks} tasks, {steps.positives} right (correct or explore)"
+        tables.append(figures_table(title, [(_named(one), one.figures) for one in file.steps]))
+    tables.append(cells_table(file.cells))
     tables += [pairs_table(file.dependence), weights_table("the weighted rule", file.weighing)]
     if file.telemetry is not None:
         tables.append(weights_table("the telemetry judge", file.telemetry))
@@ -79,6 +85,19 @@ def figures_table(title: str, rows: Sequence[tuple[str, Figures]]) -> Titled:
     for name, figures in rows:
         table.add_row(name, *(_shown(getattr(figures, rate)) for rate in _RATES))
     return Titled(title, table)
+
+
+def cells_table(cells: Sequence[Cell]) -> Titled:
+    """What verdicts may cite: the panel's rules where enough was labelled."""
+    table = _table("verdicts on", "domain", "checks", "rule", "n", "fpr", "fnr")
+    for cell in cells:
+        if cell.rule in BY_VOTES:
+            checks = "hold" if cell.checked else "none"
+            rates = [_shown(cell.figures.fpr), _shown(cell.figures.fnr)]
+            table.add_row(cell.target, cell.domain, checks, cell.rule, str(cell.figures.n), *rates)
+    return Titled(
+        "what verdicts cite" if cells else "too little is labelled of any domain for a verdict to cite", table
+    )
 
 
 def pairs_table(dependence: Dependence) -> Titled:

@@ -19,6 +19,7 @@ from pipeline.ocr import PictureReader
 from pipeline.protocols import Judge, Judged, view_of
 from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
+from pipeline.words import Target
 from verifiers.asking import LANGUAGES, prompt_text, together
 from verifiers.ballot import ballot_of
 from verifiers.calibration import CalibrationFile, applicable
@@ -112,9 +113,16 @@ def calibration_of(config: RunConfig) -> CalibrationFile | None:
 
     Raises ConfigError where the panel's rule cannot do without it, and where a judge is not known.
     """
-    programs = [(judge.name, judge.family) for judge in build_judges(config.judges) if "trace" in judge.targets]
-    models = [(judge.name or "", family_of(judge)) for _, judge in model_judges(config) if "trace" in judge.grades]
-    return applicable(config.panel.calibration, config.panel.rule, [*programs, *models])
+    return applicable(
+        config.panel.calibration, config.panel.rule, _judges_of(config, "trace"), _judges_of(config, "step")
+    )
+
+
+def _judges_of(config: RunConfig, target: Target) -> list[tuple[str, str]]:
+    """Who grades trajectories, or steps: names with families."""
+    programs = [(judge.name, judge.family) for judge in build_judges(config.judges) if target in judge.targets]
+    models = [(judge.name or "", family_of(judge)) for _, judge in model_judges(config) if target in judge.grades]
+    return [*programs, *models]
 
 
 def needs(config: RunConfig) -> list[Need]:

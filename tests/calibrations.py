@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from pipeline.words import Domain
-from verifiers.calibration import CalibrationFile, Measured, identified
+from pipeline.words import Domain, Target
+from verifiers.calibration import CalibrationFile, Cell, Measured, identified
 from verifiers.dependence import Dependence
 from verifiers.labelled import Item, LabelSet, Voter
 from verifiers.metrics import decisions_of, figures_of
 from verifiers.weighing import Weighing, Weight
 
+RULES = ("quorum", "single", "weighted")
 MADE_AT = datetime(2026, 11, 29, tzinfo=UTC)
 
 
@@ -37,8 +38,9 @@ def calibration(
     domains: Sequence[Domain] = ("Web",),
     weights: Weighing | None = None,
     telemetry: Weighing | None = None,
+    targets: Sequence[Target] = ("trace",),
 ) -> CalibrationFile:
-    """A file whose every rule has one false positive in four and one false negative in five."""
+    """A file whose every rule has one false positive in four and one false negative in five, on what it measures."""
     truth = [True] * 5 + [False] * 4
     sides = [True] * 4 + [False] + [True] + [False] * 3
     figures = figures_of(decisions_of(sides), np.array(truth), [f"task-{n}" for n in range(9)])
@@ -47,10 +49,18 @@ def calibration(
             calibration_id="",
             made_at=MADE_AT,
             source="by hand",
-            domains=list(domains),
             judges=list(judges),
+            step_judges=list(judges) if "step" in targets else [],
             validation="none",
-            measured=[Measured(name=name, kind="rule", figures=figures) for name in ("quorum", "single", "weighted")],
+            measured=[Measured(name=name, kind="rule", figures=figures) for name in RULES],
+            steps=[],
+            cells=[
+                Cell(target=target, domain=domain, checked=checked, rule=rule, figures=figures)
+                for target in targets
+                for domain in domains
+                for checked in (False, True)
+                for rule in RULES
+            ],
             dependence=Dependence(voters=len(judges), effective=None, pairs=[]),
             weighing=weights or weighing(),
             telemetry=telemetry,
@@ -74,5 +84,5 @@ def labelled(
         votes = {name: truth == bool(random.random() < accuracy) for name, accuracy in accuracies.items()}
         unfinished = float(random.random() < (0.05 if truth else 0.8))
         shown = {"known": 1.0, "unfinished": unfinished} if signs else {}
-        items.append(Item(f"item-{number}", f"task-{number % tasks}", truth, votes, shown))
-    return LabelSet("by rule", items, [model(name) for name in accuracies], ["Web"])
+        items.append(Item(f"item-{number}", f"task-{number % tasks}", truth, votes, shown, domain="Web"))
+    return LabelSet("by rule", items, [model(name) for name in accuracies])

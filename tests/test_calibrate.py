@@ -10,7 +10,7 @@ from pipeline.errors import ConfigError
 from tests.calibrations import MADE_AT, calibration, labelled, model
 from tests.votes import vote
 from verifiers.ballot import PROGRAM
-from verifiers.calibrate import calibrate
+from verifiers.calibrate import FEWEST_ITEMS, calibrate
 from verifiers.calibration import (
     FAILED,
     PASSED,
@@ -79,8 +79,8 @@ def test_two_copies_of_one_family_have_no_quorum_but_may_decide_as_a_single_one(
     file = calibrate(family, MADE_AT)
 
     assert measured(file, "quorum").figures.coverage.value == 0.0
-    assert file.figures("quorum") is None
-    assert file.figures("single") is not None
+    assert file.figures("quorum", "Web") is None
+    assert file.figures("single", "Web") is not None
 
 
 def test_a_silent_judge_is_left_undecided_and_costs_no_accuracy() -> None:
@@ -189,7 +189,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_an_edited_file_is_found_out(tmp_path: Path) -> None:
-    edited = calibration().model_copy(update={"domains": ["Mobile"]})
+    edited = calibration().model_copy(update={"source": "somewhere else"})
 
     with pytest.raises(ConfigError, match="was changed after it was written"):
         load_calibration(written(edited, tmp_path))
@@ -221,11 +221,81 @@ def test_a_file_that_is_not_there_is_named() -> None:
 def test_figures_of_a_rule_are_cited_with_the_files_id() -> None:
     file = calibrate(LABELS, MADE_AT)
 
-    cited = file.figures("quorum")
+    cited = file.figures("quorum", "Web")
 
     assert cited is not None
     assert (cited.calibration_id, cited.n) == (file.calibration_id, 180)
-    assert file.figures("contract_only") is None
+    assert file.figures("contract_only", "Web") is None
+
+
+def test_what_is_cited_where_there_are_no_checks_owes_nothing_to_checks() -> None:
+    vetoed = [
+        item._replace(item_id=f"{item.item_id} again", signs={FAILED: 1.0}) for item in LABELS.items if not item.truth
+    ]
+
+    mixed = calibrate(LABELS._replace(items=[*LABELS.items, *vetoed]), MADE_AT)
+
+    plain = calibrate(LABELS, MADE_AT).figures("quorum", "Web")
+    cited = mixed.figures("quorum", "Web")
+    assert plain is not None and cited is not None
+    assert (cited.fpr, cited.fnr, cited.n) == (plain.fpr, plain.fnr, plain.n)
+    assert mixed.figures("quorum", "Web", checked=True) is None
+
+
+def test_where_checks_hold_other_figures_are_cited_than_where_there_are_none() -> None:
+    held = [item._replace(item_id=f"{item.item_id} checked", signs={PASSED: 1.0}) for item in LABELS.items[:90]]
+
+    file = calibrate(LABELS._replace(items=[*LABELS.items, *held]), MADE_AT)
+
+    without, checked = file.figures("quorum", "Web"), file.figures("quorum", "Web", checked=True)
+    assert without is not None and checked is not None
+    assert (without.n, checked.n) == (180, 90)
+
+
+def test_a_few_labels_of_a_domain_do_not_borrow_the_figures_of_another() -> None:
+    foreign = [
+        item._replace(item_id=f"{item.item_id} abroad", domain="Mobile") for item in LABELS.items[: FEWEST_ITEMS - 1]
+    ]
+
+    file = calibrate(LABELS._replace(items=[*LABELS.items, *foreign]), MADE_AT)
+
+    assert file.domains == ["Web"]
+    assert file.figures("quorum", "Mobile") is None
+    assert not file.speaks_of("Mobile", [vote("complete", "a")])
+
+
+def test_steps_are_measured_by_labels_of_steps() -> None:
+    steps = labelled({"a": 0.7, "b": 0.7}, seed=4)
+
+    file = calibrate(LABELS, MADE_AT, steps=steps)
+
+    of_steps, of_traces = file.figures("quorum", "Web", target="step"), file.figures("quorum", "Web")
+    assert of_steps is not None and of_traces is not None
+    assert of_steps.fpr > of_traces.fpr
+    assert [voter.name for voter in file.step_judges] == ["a", "b"]
+
+
+def test_without_enough_labelled_steps_nothing_is_said_of_steps() -> None:
+    few = labelled({"a": 0.7}, tasks=7, per_task=3)
+
+    file = calibrate(LABELS, MADE_AT, steps=few)
+
+    assert (file.steps, file.step_judges) == ([], [])
+    assert not file.speaks_of("Web", [vote("correct", "a", step=0)], "step")
+
+
+def test_figures_of_steps_are_dropped_for_other_judges_of_steps(tmp_path: Path) -> None:
+    known = calibrate(LABELS, MADE_AT, steps=labelled({"a": 0.7, "b": 0.7}, seed=4))
+    path = written(known, tmp_path)
+    judges = [(voter.name, voter.family) for voter in known.judges]
+
+    same = applicable(path, "quorum", judges, [("a", "a"), ("b", "b")])
+    other = applicable(path, "quorum", judges, [("a", "a")])
+
+    assert same is not None and other is not None
+    assert same.figures("quorum", "Web", target="step") is not None
+    assert other.figures("quorum", "Web", target="step") is None
+    assert other.figures("quorum", "Web") == known.figures("quorum", "Web")
 
 
 def test_a_calibration_applies_to_all_of_its_judges_and_to_no_other(tmp_path: Path) -> None:

@@ -107,9 +107,22 @@ def test_wrong_arguments_are_one_line(
 
 
 def test_a_file_without_a_domain_says_that_nothing_can_cite_it() -> None:
-    file = calibrate(labelled({"a": 0.9, "b": 0.8})._replace(domains=[]), MADE_AT)
+    labels = labelled({"a": 0.9, "b": 0.8})
+    file = calibrate(labels._replace(items=[item._replace(domain=None) for item in labels.items]), MADE_AT)
 
-    assert "no domain is given" in tables_of(file)[0].title
+    titles = [title for title, _ in tables_of(file)]
+    assert titles[0].endswith("no verdict can cite it")
+    assert "too little is labelled of any domain for a verdict to cite" in titles
+
+
+def test_steps_and_what_verdicts_cite_are_shown() -> None:
+    file = calibrate(labelled({"a": 0.9, "b": 0.8}), MADE_AT, steps=labelled({"a": 0.7, "b": 0.7}, seed=4))
+
+    tables = {title: table for title, table in tables_of(file)}
+
+    assert any(title.startswith("180 steps of 60 tasks, ") for title in tables)
+    targets = list(tables["what verdicts cite"].columns[0].cells)
+    assert targets == ["trace"] * 3 + ["step"] * 2
 
 
 def test_near_duplicates_are_pointed_out() -> None:
@@ -155,7 +168,7 @@ def test_a_reviewed_run_becomes_a_calibration_of_its_own_judges(tmp_path: Path) 
     file = load_calibration(str(out))
     assert file.measures([("a", "a"), ("b", "b"), ("telemetry", PROGRAM)])
     assert (file.domains, file.measured[0].figures.n) == (["Web"], 36)
-    assert file.figures("quorum") is not None
+    assert file.figures("quorum", "Web") is not None
 
 
 # --- the picture -------------------------------------------------------------------------------------------------

@@ -34,14 +34,15 @@ def table(tmp_path: Path, *rows: str, header: str = HEADER) -> str:
 
 
 def test_a_row_is_an_item_and_an_empty_cell_a_silent_judge(tmp_path: Path) -> None:
-    labels = read_labels(table(tmp_path, "t,i-1,1,0,Web,1,,0.5", "t,i-2,0,1,Mobile,false,TRUE,"))
+    labels, steps = read_labels(table(tmp_path, "t,i-1,1,0,Web,1,,0.5", "t,i-2,0,1,Mobile,false,TRUE,"))
 
     first, second = labels.items
     assert (first.item_id, first.task_id, first.truth, first.infeasible) == ("i-1", "t", True, False)
     assert (first.votes, first.signs) == ({"judge-a": True}, {"budget": 0.5})
     assert (second.truth, second.infeasible) == (False, True)
     assert (second.votes, second.signs) == ({"judge-a": False, "screen": True}, {})
-    assert labels.domains == ["Mobile", "Web"]
+    assert (first.domain, second.domain) == ("Web", "Mobile")
+    assert steps.items == []
     assert list(labels.voters) == [
         Voter(name="judge-a", kind="model", family="x"),
         Voter(name="screen", kind="program", family="program"),
@@ -59,13 +60,13 @@ def test_parquet_holds_the_same_table_with_types_of_its_own(tmp_path: Path) -> N
     }
     pq.write_table(pa.table(columns), path)
 
-    labels = read_labels(str(path))
+    labels = read_labels(str(path)).traces
 
     assert [(item.truth, item.votes, item.signs) for item in labels.items] == [
         (True, {"judge-a": True}, {"budget": 0.5}),
         (False, {}, {}),
     ]
-    assert labels.domains == []
+    assert {item.domain for item in labels.items} == {None}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,10 @@ def test_parquet_holds_the_same_table_with_types_of_its_own(tmp_path: Path) -> N
         (HEADER, "t,i,1,0,Web,1,1,1.5", "item 'i': sign:budget is '1.5', not 0 to 1"),
         (HEADER, "t,i,1,0,Web,1,1,nan", "item 'i': sign:budget is 'nan', not 0 to 1"),
         (HEADER, "t,i,1,0,Internet,1,1,1", "has the domain 'Internet'; domains: Grounding"),
+        (HEADER + ",target", "t,i,1,0,Web,1,1,1,episode", "has the target 'episode'; targets: trace, step"),
+        (HEADER, "t,,1,0,Web,1,1,1", "row 1: item_id and task_id must not be empty"),
+        (HEADER, ",i,1,0,Web,1,1,1", "row 1: item_id and task_id must not be empty"),
+        (HEADER + ",vote:judge-a:y", "t,i,1,0,Web,1,1,1,1", "has two columns of votes by 'judge-a'"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, header: str, row: str, message: str) -> None:
@@ -87,6 +92,21 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, header: str, row: str, mes
         read_labels(table(tmp_path, row, header=header))
 
     assert message in str(raised.value)
+
+
+def test_an_item_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="row 2: the item 'i' is there twice"):
+        read_labels(table(tmp_path, "t,i,1,0,Web,1,1,1", "t,i,0,0,Web,1,1,1"))
+
+
+def test_rows_of_steps_are_kept_apart_with_the_judges_that_saw_them(tmp_path: Path) -> None:
+    header = "task_id,item_id,truth,target,vote:judge-a:x,vote:effect:program"
+
+    traces, steps = read_labels(table(tmp_path, "t,i,1,,1,", "t,i,0,step,,1", header=header))
+
+    assert [(item.truth, item.votes) for item in traces.items] == [(True, {"judge-a": True})]
+    assert [(item.truth, item.votes) for item in steps.items] == [(False, {"effect": True})]
+    assert [voter.name for voter in [*traces.voters, *steps.voters]] == ["judge-a", "effect"]
 
 
 def test_an_empty_table_is_refused(tmp_path: Path) -> None:
@@ -149,13 +169,13 @@ def test_a_persons_grade_is_the_truth_and_the_newest_pass_has_the_votes(tmp_path
         reviewed(made, "complete"),
     ]
 
-    labels = read_labels(run(tmp_path, [task()], [made, other], rows))
+    labels, _ = read_labels(run(tmp_path, [task()], [made, other], rows))
 
     assert [(item.item_id, item.truth, item.votes) for item in labels.items] == [
         (made.attempt.attempt_id, True, {"x": False})
     ]
     assert [(voter.name, voter.kind) for voter in labels.voters] == [("screen", "program"), ("x", "model")]
-    assert labels.domains == ["Web"]
+    assert labels.items[0].domain == "Web"
 
 
 def test_the_last_answer_of_a_person_counts(tmp_path: Path) -> None:
@@ -167,7 +187,7 @@ def test_the_last_answer_of_a_person_counts(tmp_path: Path) -> None:
         reviewed(made, "complete"),
     ]
 
-    assert [item.truth for item in read_labels(run(tmp_path, [task()], [made], rows)).items] == [False]
+    assert [item.truth for item in read_labels(run(tmp_path, [task()], [made], rows)).traces.items] == [False]
 
 
 def test_an_answer_that_was_taken_back_is_no_truth(tmp_path: Path) -> None:
@@ -175,7 +195,7 @@ def test_an_answer_that_was_taken_back_is_no_truth(tmp_path: Path) -> None:
     withdrawn = verdict(made.attempt.attempt_id, None, pass_id="later", rule="human")
     rows = [passed("later", 16, "review"), passed("review", 15, "review"), reviewed(made, "complete"), withdrawn]
 
-    assert read_labels(run(tmp_path, [task()], [made], rows)).items == []
+    assert read_labels(run(tmp_path, [task()], [made], rows)).traces.items == []
 
 
 def test_signs_and_checks_come_from_the_record(tmp_path: Path) -> None:
@@ -185,7 +205,7 @@ def test_signs_and_checks_come_from_the_record(tmp_path: Path) -> None:
     poor = poor.model_copy(update={"probe_reads": [_ticket(poor, "closed")]})
     rows = [passed("review", 15, "review"), reviewed(good, "complete"), reviewed(poor, "partial")]
 
-    first, second = read_labels(run(tmp_path, [CHECKED], [good, poor], rows)).items
+    first, second = read_labels(run(tmp_path, [CHECKED], [good, poor], rows)).traces.items
 
     assert (first.signs.get(PASSED), first.signs.get(FAILED)) == (1.0, None)
     assert (second.signs.get(PASSED), second.signs.get(FAILED)) == (None, 1.0)
@@ -207,6 +227,21 @@ def test_a_refusal_that_a_person_confirms_is_right_and_a_vote_for_complete_wrong
         reviewed(made, "infeasible"),
     ]
 
-    item = read_labels(run(tmp_path, [task()], [made], rows)).items[0]
+    item = read_labels(run(tmp_path, [task()], [made], rows)).traces.items[0]
 
     assert (item.truth, item.infeasible, item.votes) == (True, True, {"x": True, "y": False})
+
+
+def test_steps_that_a_person_graded_are_right_when_they_serve_or_look_around(tmp_path: Path) -> None:
+    made = attempt("a" * 24)
+    rows = [
+        passed("new", 14),
+        passed("review", 15, "review"),
+        *of_pass("new", made, vote("correct", "x", step=0), vote("wrong", "y", step=0), vote("fail", "x")),
+        reviewed(made, "explore").model_copy(update={"target": "step", "step_index": 0}),
+    ]
+
+    traces, steps = read_labels(run(tmp_path, [task()], [made], rows))
+
+    assert traces.items == []
+    assert [(item.truth, item.votes, item.domain) for item in steps.items] == [(True, {"x": True, "y": False}, "Web")]

@@ -17,6 +17,7 @@ from tests.calibrations import calibration, model
 from tests.records import at, check, click, look, node, read, record, step, task
 from tests.votes import letters, person, program, vote
 from verifiers.ballot import ballot_of
+from verifiers.calibration import CalibrationFile
 from verifiers.contract import evaluate
 from verifiers.panel import Case, decide, process_score, unscored
 
@@ -364,10 +365,15 @@ def test_persons_who_disagree_decide_nothing() -> None:
 # --- steps -------------------------------------------------------------------------------------------------------
 
 
-def steps_of(votes: Sequence[Vote], config: PanelConfig = QUORUM) -> list[Verdict]:
+OF_STEPS = calibration([model("x")], targets=["trace", "step"])
+
+
+def steps_of(
+    votes: Sequence[Vote], config: PanelConfig = QUORUM, known: CalibrationFile | None = OF_STEPS
+) -> list[Verdict]:
     made, reads = asked("passed")
     of = ended(*reads)
-    return decide(case_of(made, of, config), votes, config, "pass")[1:]
+    return decide(case_of(made, of, config)._replace(calibration=known), votes, config, "pass")[1:]
 
 
 def test_every_step_gets_a_verdict_that_says_why() -> None:
@@ -402,6 +408,25 @@ def test_program_judges_that_disagree_on_a_step_leave_it_undecided() -> None:
 )
 def test_with_models_a_step_needs_a_quorum(votes: list[Vote], config: PanelConfig, expected: object) -> None:
     assert outcome(steps_of(votes, config)[0]) == expected
+
+
+def test_a_calibration_of_trajectories_does_not_license_a_lone_family_to_grade_steps() -> None:
+    votes = [vote("wrong", "x", step=0)]
+
+    verdict = steps_of(votes, SINGLE, calibration([model("x")]))[0]
+
+    assert (outcome(verdict), verdict.calibration) == (UNDECIDED, None)
+
+
+def test_a_step_cites_the_error_rates_that_were_measured_on_steps() -> None:
+    known = calibration([model("x"), model("y")], targets=["trace", "step"])
+    votes = [vote("wrong", "x", step=0), vote("wrong", "y", step=0)]
+
+    verdict = steps_of(votes, known=known)[0]
+
+    assert verdict.calibration == known.figures("quorum", "Web", target="step")
+    assert verdict.calibration is not None
+    assert steps_of(votes, known=calibration([model("x"), model("y")]))[0].calibration is None
 
 
 def test_votes_on_candidates_do_not_decide_the_step() -> None:

@@ -79,5 +79,5 @@ def ballot_of(votes: Iterable[Vote]) -> Ballot:
 
 
 def family_of(vote: Vote) -> str:
-    """The family a vote counts for."""
-    return PROGRAM if vote.judge_kind == "program" else vote.family
+    """The family a vote counts for; how it is capitalised does not matter."""
+    return PROGRAM if vote.judge_kind == "program" else vote.family.casefold()

@@ -1,20 +1,23 @@
 """Measures judges and vote rules on a labelled set, and fits the weighted rule: what a calibration file is made of.
 
 Rules are measured as the panel applies them: a failed check is a veto, checks that hold while every vote disagrees are
-a dispute. Fitted rules are measured on items of tasks they were not fitted on. The telemetry judge exists only with
-weights, so its votes are those of weights from other tasks.
+a dispute. What a verdict may cite is measured apart from that: per domain, on items whose checks hold and on items
+without checks, where enough of each is labelled. Fitted rules are measured on items of tasks they were not fitted on.
+The telemetry judge exists only with weights, so its votes are those of weights from other tasks. Steps have no checks
+and no fitted rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
 
 from pipeline.errors import ConfigError
+from pipeline.words import Target
 from verifiers.ballot import PROGRAM, Ballot
-from verifiers.calibration import FAILED, PASSED, CalibrationFile, Measured, identified
+from verifiers.calibration import FAILED, PASSED, CalibrationFile, Cell, Measured, identified
 from verifiers.dependence import dependence_of
 from verifiers.fitting import FOLDS, RESHUFFLES, SEED, Scored, cross_validated, fit
 from verifiers.labelled import Item, LabelSet, Voter, ballots
@@ -27,27 +30,35 @@ _CHECKS = (PASSED, FAILED)
 _VALIDATION = f"{FOLDS} folds by task, {RESHUFFLES} reshuffles from seed {SEED}; intervals by resampling tasks"
 
 
-def calibrate(labels: LabelSet, made_at: datetime, precision: float | None = None) -> CalibrationFile:
+def calibrate(
+    labels: LabelSet, made_at: datetime, precision: float | None = None, steps: LabelSet | None = None
+) -> CalibrationFile:
     """Measure everything; with `precision` the weighted rule accepts only as much as reaches it.
 
-    Raises ConfigError where there are too few items to measure anything.
+    `steps` are labelled steps; too few of them are left out. Raises ConfigError where there are too few trajectories
+    to measure anything.
     """
     _require_enough(labels)
+    steps = steps if steps is not None and _enough(steps.items) else LabelSet(labels.source, [], [])
     telemetry = _signs_only(labels.items)
     scored = cross_validated(telemetry) if telemetry else None
     labels = _with_telemetry(labels, scored)
     items = [_without_telemetry(item) for item in labels.items if not item.signs.get(FAILED)]
     weighted = cross_validated(items, precision)
     truth = np.array([item.truth for item in items])
+    rules = _fixed_rules(labels) | {"weighted": _weighted(labels, weighted)}
+    step_rules = _fixed_rules(steps)
     return identified(
         CalibrationFile(
             calibration_id="",
             made_at=made_at,
             source=labels.source,
-            domains=sorted(labels.domains),
             judges=sorted(labels.voters, key=lambda voter: voter.name),
+            step_judges=sorted(steps.voters, key=lambda voter: voter.name),
             validation=_VALIDATION,
-            measured=[*_judges(labels), *_telemetry(labels, scored), *_rules(labels, weighted)],
+            measured=[*_judges(labels), *_telemetry(labels, scored), *_rules(labels, rules)],
+            steps=[*_judges(steps), *_rules(steps, step_rules)] if steps.items else [],
+            cells=[*_cells("trace", labels, rules), *_cells("step", steps, step_rules)],
             dependence=dependence_of(labels),
             weighing=fit(items, precision),
             telemetry=fit(telemetry) if telemetry else None,
@@ -96,9 +107,28 @@ def _telemetry(labels: LabelSet, scored: Scored | None) -> list[Measured]:
     return [measured(TELEMETRY, Decisions(scored.accepted, scored.accepted | scored.rejected), labels, judge=True)]
 
 
-def _rules(labels: LabelSet, weighted: Scored) -> list[Measured]:
-    fixed = [measured(rule.name, decided_by(rule.decide, labels), labels, judge=False) for rule in RULES]
-    return [*fixed, measured("weighted", _weighted(labels, weighted), labels, judge=False)]
+def _fixed_rules(labels: LabelSet) -> dict[str, Decisions]:
+    return {rule.name: decided_by(rule.decide, labels) for rule in RULES}
+
+
+def _rules(labels: LabelSet, rules: Mapping[str, Decisions]) -> list[Measured]:
+    return [measured(name, decide, labels, judge=False) for name, decide in rules.items()]
+
+
+def _cells(target: Target, labels: LabelSet, rules: Mapping[str, Decisions]) -> Iterator[Cell]:
+    """Every kind of verdict that enough items are labelled of, with the figures of the rules on just those."""
+    for domain in sorted({item.domain for item in labels.items if item.domain}):
+        for checked in (False, True):
+            kept = np.array([item.domain == domain and _checked(item) is checked for item in labels.items])
+            if _enough([item for item, keep in zip(labels.items, kept, strict=True) if keep]):
+                for rule, decide in rules.items():
+                    figures = _figures(decide, labels, kept)
+                    yield Cell(target=target, domain=domain, checked=checked, rule=rule, figures=figures)
+
+
+def _checked(item: Item) -> bool | None:
+    """Whether checks held or there were none; a failed one leaves the votes nothing to be right or wrong about."""
+    return None if item.signs.get(FAILED) else bool(item.signs.get(PASSED))
 
 
 def _weighted(labels: LabelSet, scored: Scored) -> Decisions:
@@ -146,14 +176,18 @@ def _without_telemetry(item: Item) -> Item:
     return item._replace(votes={name: vote for name, vote in item.votes.items() if name != TELEMETRY})
 
 
+def _enough(items: Sequence[Item]) -> bool:
+    right = sum(item.truth for item in items)
+    return len(items) >= FEWEST_ITEMS and len({item.task_id for item in items}) >= FOLDS and 0 < right < len(items)
+
+
 def _require_enough(labels: LabelSet) -> None:
     items = [item for item in labels.items if not item.signs.get(FAILED)]
-    tasks = len({item.task_id for item in items})
-    right = sum(item.truth for item in items)
-    if len(items) < FEWEST_ITEMS or tasks < FOLDS or right in (0, len(items)):
+    if not _enough(items):
         raise ConfigError(
-            f"--labels: {labels.source} has {len(items)} labelled items without a failed check, of {tasks} tasks,"
-            f" {right} of them right; measuring takes at least {FEWEST_ITEMS} of {FOLDS} tasks, right and wrong ones"
+            f"--labels: {labels.source} has {len(items)} labelled items without a failed check,"
+            f" of {len({item.task_id for item in items})} tasks, {sum(item.truth for item in items)} of them right;"
+            f" measuring takes at least {FEWEST_ITEMS} of {FOLDS} tasks, right and wrong ones"
         )
     if not labels.voters:
         raise ConfigError(f"--labels: {labels.source} has no votes of these judges")

@@ -17,7 +17,7 @@ from pipeline.actions import Model
 from pipeline.errors import ConfigError, first_problem
 from pipeline.records import Vote, digest
 from pipeline.structs import Calibration
-from pipeline.words import Domain
+from pipeline.words import Domain, Target
 from verifiers.ballot import Ballot
 from verifiers.dependence import Dependence
 from verifiers.labelled import Voter
@@ -39,17 +39,34 @@ class Measured(Model):
     infeasible: Figures | None = None
 
 
+class Cell(Model):
+    """A rule's figures as verdicts cite them: of one domain, where checks of the state held or where there were none.
+
+    Only where enough was labelled: the others are not cited.
+    """
+
+    target: Target
+    domain: Domain
+    checked: bool
+    rule: str
+    figures: Figures
+
+
 class CalibrationFile(Model):
     """The measurement of one set of judges."""
 
     calibration_id: str
     made_at: AwareDatetime
     source: str
-    domains: list[Domain]
     judges: list[Voter]
+    step_judges: list[Voter]
+    """Judges of steps; none where too few steps were labelled."""
     validation: str
     """How fitted rules were kept apart from the items they were measured on."""
     measured: list[Measured]
+    """On all trajectories, as the panel decides: after a failed check has had its say."""
+    steps: list[Measured]
+    cells: list[Cell]
     dependence: Dependence
     weighing: Weighing
     telemetry: Weighing | None
@@ -57,22 +74,38 @@ class CalibrationFile(Model):
     curve: list[Point]
     """Of the weighted rule's scores of items it was not fitted on."""
 
-    def figures(self, rule: str) -> Calibration | None:
+    @property
+    def domains(self) -> list[Domain]:
+        """Where verdicts on trajectories may cite the file."""
+        return sorted({cell.domain for cell in self.cells if cell.target == "trace"})
+
+    def figures(
+        self, rule: str, domain: Domain, *, checked: bool = False, target: Target = "trace"
+    ) -> Calibration | None:
         """What verdicts by this rule cite; nothing where the rule's errors could not be counted."""
-        for one in self.measured:
-            fpr, fnr = one.figures.fpr.value, one.figures.fnr.value
-            if one.kind == "rule" and one.name == rule and fpr is not None and fnr is not None:
-                return Calibration(calibration_id=self.calibration_id, fpr=fpr, fnr=fnr, n=one.figures.n)
+        kind = (target, domain, checked, rule)
+        for cell in self.cells:
+            fpr, fnr = cell.figures.fpr.value, cell.figures.fnr.value
+            if (cell.target, cell.domain, cell.checked, cell.rule) == kind and fpr is not None and fnr is not None:
+                return Calibration(calibration_id=self.calibration_id, fpr=fpr, fnr=fnr, n=cell.figures.n)
         return None
 
     def measures(self, judges: Iterable[tuple[str, str]]) -> bool:
         """Whether these judges, by name and family, are those that were measured: all of them and no other."""
-        return set(judges) == {(voter.name, voter.family) for voter in self.judges}
+        return _names(judges) == _names((voter.name, voter.family) for voter in self.judges)
 
-    def speaks_of(self, domain: Domain, votes: Iterable[Vote]) -> bool:
+    def for_step_judges(self, judges: Iterable[tuple[str, str]]) -> CalibrationFile:
+        """The same, without what it says of steps where that was measured for other judges."""
+        if _names(judges) == _names((voter.name, voter.family) for voter in self.step_judges):
+            return self
+        of_traces = [cell for cell in self.cells if cell.target == "trace"]
+        return self.model_copy(update={"step_judges": [], "steps": [], "cells": of_traces})
+
+    def speaks_of(self, domain: Domain, votes: Iterable[Vote], target: Target = "trace") -> bool:
         """Whether the figures apply in this domain to judges that cast these votes."""
-        known = {voter.name: voter for voter in self.judges}
-        return domain in self.domains and all(_same(known.get(vote.judge), vote) for vote in votes)
+        known = {voter.name: voter for voter in (self.judges if target == "trace" else self.step_judges)}
+        measured = any((cell.target, cell.domain) == (target, domain) for cell in self.cells)
+        return measured and all(_same(known.get(vote.judge), vote) for vote in votes)
 
     def weigh(self, ballot: Ballot, right: str, signs: Mapping[str, float]) -> Weighed:
         """What the weighted rule makes of votes and signs; `right` is the grade that counts as a vote for.
@@ -112,14 +145,16 @@ def load_calibration(path: str) -> CalibrationFile:
     return file
 
 
-def applicable(path: str | None, rule: str, judges: Sequence[tuple[str, str]]) -> CalibrationFile | None:
+def applicable(
+    path: str | None, rule: str, judges: Sequence[tuple[str, str]], step_judges: Sequence[tuple[str, str]] = ()
+) -> CalibrationFile | None:
     """The calibration a pass may cite: nothing where none is named or where it is of other judges.
 
-    Raises ConfigError where the rule cannot do without it.
+    Judges are names with families. Raises ConfigError where the rule cannot do without the calibration.
     """
     file = load_calibration(path) if path is not None else None
     if file is not None and file.measures(judges):
-        return file
+        return file.for_step_judges(step_judges)
     if rule == "quorum":
         return None
     if file is None:
@@ -130,8 +165,13 @@ def applicable(path: str | None, rule: str, judges: Sequence[tuple[str, str]]) -
     )
 
 
+def _names(judges: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Families are compared without case, as votes are counted."""
+    return {(name, family.casefold()) for name, family in judges}
+
+
 def _same(voter: Voter | None, vote: Vote) -> bool:
-    if voter is None or (voter.kind, voter.family) != (vote.judge_kind, vote.family):
+    if voter is None or (voter.kind, voter.family.casefold()) != (vote.judge_kind, vote.family.casefold()):
         return False
     return not voter.prompt_sha256s or vote.prompt_sha256 is None or vote.prompt_sha256 in voter.prompt_sha256s
 

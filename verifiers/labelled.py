@@ -2,7 +2,8 @@
 
 Everything is brought to one question: did the agent do right? A vote is for it or against it; a judge that abstained or
 failed is silent, which is neither. On an item whose task cannot be done, to do right is to report so, and a vote for it
-is one for `infeasible`. This module knows nothing of where the items come from.
+is one for `infeasible`. A step is right that serves the task or looks around (`correct`, `explore`). This module knows
+nothing of where the items come from.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Voter(Model):
 
 
 class Item(NamedTuple):
-    """One trajectory: the truth, the votes without those of silent judges, and what the record alone shows."""
+    """One trajectory or step: the truth, the votes without those of silent judges, and what the record alone shows."""
 
     item_id: str
     task_id: str
@@ -36,15 +37,15 @@ class Item(NamedTuple):
     votes: Mapping[str, bool]
     signs: Mapping[str, float] = {}
     infeasible: bool = False
+    domain: Domain | None = None
 
 
 class LabelSet(NamedTuple):
-    """Items, the judges that were asked about them, and the domains they are from."""
+    """Items and the judges that were asked about them."""
 
     source: str
     items: Sequence[Item]
     voters: Sequence[Voter]
-    domains: Sequence[Domain]
 
     def where(self, wanted: Callable[[Item], bool]) -> LabelSet:
         """The items of one kind."""

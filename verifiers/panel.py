@@ -7,7 +7,7 @@ no operation that could change it is disputed whatever the votes say. Where a ca
 judges (`panel.rule=weighted`), they decide in place of the quorum, after the same vetoes.
 
 A step has no checks. Where no model judge was asked, program judges decide it among themselves (rule `single`: one
-family, uncalibrated); with model judges the quorum of trajectories applies.
+family); with model judges the quorum of trajectories applies. Error rates of steps are those measured on steps.
 
 This module knows nothing of how judges reach their votes.
 """
@@ -22,7 +22,7 @@ from pipeline.protocols import Evaluated, JudgeView
 from pipeline.records import Record, Verdict, Vote
 from pipeline.structs import Calibration
 from pipeline.tasks import TaskSpec
-from pipeline.words import FailureCategory, Grade, Rule, StepGrade, TraceGrade, VerdictStatus
+from pipeline.words import FailureCategory, Grade, Rule, StepGrade, Target, TraceGrade, VerdictStatus
 from verifiers.ballot import Ballot, ballot_of
 from verifiers.calibration import PASSED, CalibrationFile
 from verifiers.contract import Outcome, changed_keys, outcome_of
@@ -55,10 +55,20 @@ class Case(NamedTuple):
         """Whether the agent said that the task cannot be done."""
         return self.record.trajectory.claim == "infeasible"
 
-    def measured(self, ballot: Ballot) -> CalibrationFile | None:
+    def measured(self, ballot: Ballot, target: Target = "trace") -> CalibrationFile | None:
         """The calibration, if it speaks of this task's domain and of the judges that voted."""
         file = self.calibration
-        return file if file is not None and file.speaks_of(self.task.domain, ballot.valid) else None
+        return file if file is not None and file.speaks_of(self.task.domain, ballot.valid, target) else None
+
+    def figures(self, ballot: Ballot, rule: Rule, target: Target = "trace") -> Calibration | None:
+        """How often a rule over such votes is wrong, if that was measured on such trajectories or steps.
+
+        A failed check has taken the question away that was measured.
+        """
+        file, state = self.measured(ballot, target), _state(self.outcome) if target == "trace" else None
+        if file is None or state == "failed":
+            return None
+        return file.figures(rule, self.task.domain, checked=state == "passed", target=target)
 
 
 class Ruling(NamedTuple):
@@ -269,7 +279,7 @@ def _step_verdict(
     case: Case, index: int, votes: Sequence[Vote], ended: Ruling | None, config: PanelConfig, pass_id: str
 ) -> Verdict:
     ballot = ballot_of(votes)
-    calibrated = config.rule == "single" and case.measured(ballot) is not None
+    calibrated = config.rule == "single" and case.measured(ballot, "step") is not None
     ruling = ended or _step(ballot, calibrated=calibrated)
     counted = ruling.voted or ruling.grade
     return Verdict(
@@ -283,6 +293,7 @@ def _step_verdict(
         families=ballot.families(counted),
         rule=ruling.rule,
         reason=ruling.reason,
+        calibration=_calibration(case, ballot, ruling, "step"),
     )
 
 
@@ -303,14 +314,14 @@ def _trace_verdict(case: Case, ballot: Ballot, ruling: Ruling, steps: Sequence[V
         side_effects=case.evaluated.side_effects if scored else [],
         failure_category=_category(case, ruling),
         process_score=process_score(steps),
-        calibration=_calibration(case, ballot, ruling),
+        calibration=_calibration(case, ballot, ruling, "trace"),
     )
 
 
-def _calibration(case: Case, ballot: Ballot, ruling: Ruling) -> Calibration | None:
+def _calibration(case: Case, ballot: Ballot, ruling: Ruling, target: Target) -> Calibration | None:
     """How often the rule that decided is wrong; checks and persons are not what was measured."""
-    file = case.measured(ballot) if ruling.status == "graded" and ruling.rule in BY_VOTES else None
-    return file.figures(ruling.rule) if file is not None else None
+    by_votes = ruling.status == "graded" and ruling.rule in BY_VOTES
+    return case.figures(ballot, ruling.rule, target) if by_votes else None
 
 
 def _category(case: Case, ruling: Ruling) -> FailureCategory | None:
