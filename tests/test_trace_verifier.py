@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -156,6 +158,89 @@ async def test_what_was_undone_is_unmet() -> None:
     status, _, states = await session.one(film([PRESS] * 5 + [DONE], screens(7)))
 
     assert (status, states) == ("graded", ["unmet"])
+
+
+LONG = film([PRESS] * 5 + [DONE], screens(7))
+"""Screens 0 to 4 are one window, 4 to 6 the next."""
+LAST = "Screen 6:"
+
+
+def note(*states: str, screens_: Sequence[int], window: str) -> ScriptedReply:
+    """What the window that shows a screen says of keypoints."""
+    found = [
+        {"keypoint": n, "evidence": f"{state} here", "screens": list(screens_), "state": state}
+        for n, state in enumerate(states)
+    ]
+    return says(json.dumps({"seen": "s", "notes": found}), when=window, times=None)
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        says("x", when=LAST, refusal="no", times=None),
+        says('{"seen": "s", "notes": [{"key', when=LAST, finish="length", times=None),
+        says("", when=LAST, times=None),
+        says("no JSON", when=LAST, times=None),
+        says('{"seen": "s", "notes": []}', when=LAST, times=None),
+    ],
+    ids=["refused", "cut off", "empty", "unreadable", "silent"],
+)
+async def test_a_last_window_that_nobody_saw_is_never_a_clear_case(unseen: ScriptedReply) -> None:
+    session = Session(final("fail"), unseen, notes("met", screen=1), keypoints("a"))
+
+    assert await session.one(LONG) == ("graded", "fail", ["met"])
+    (said,) = texts_of(session.requests, FINAL)
+    assert "Nothing is known of screens 4 to 6" in said
+
+
+async def test_nor_is_doing_nothing_where_a_window_was_not_seen() -> None:
+    scrolled = step(Scroll(point=Point(x=1, y=1), direction="down"))
+    session = Session(
+        final("partial"), says("no", when="Screen 0:", times=None), notes("unmet", screen=5), keypoints("a")
+    )
+
+    assert await session.one(film([scrolled] * 5 + [DONE], screens(7))) == ("graded", "partial", ["unmet"])
+    assert "Nothing is known of screens 0 to 4" in texts_of(session.requests, FINAL)[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(("met", [1, 4]), ("unmet", [4])), (("unmet", [2]), ("met", [4])), (("met", [4]), ("unmet", [4, 5]))],
+)
+async def test_windows_that_contradict_each_other_go_to_the_final_look_with_both_notes(
+    before: tuple[str, list[int]], after: tuple[str, list[int]]
+) -> None:
+    first = note(before[0], screens_=before[1], window="Screen 0:")
+    session = Session(final("fail"), first, note(after[0], screens_=after[1], window=LAST), keypoints("a"))
+
+    ((found),) = await session.judge(LONG)
+
+    assert (found.votes[0].grade, [row.state for row in found.keypoints]) == ("fail", ["unclear"])
+    (said,) = texts_of(session.requests, FINAL)
+    assert f"- a unclear\n| {before[0]} [{', '.join(map(str, before[1]))}]: {before[0]} here\n| {after[0]} [" in said
+    frames = [row.frame_sha256 for row in LONG.observations]
+    assert found.keypoints[0].frame_sha256s == [frames[look] for look in dict.fromkeys([*before[1], *after[1]])]
+
+
+async def test_one_window_that_contradicts_itself_is_unclear() -> None:
+    twice = [{"keypoint": 0, "evidence": "e", "screens": [1], "state": state} for state in ("unmet", "met")]
+    session = Session(
+        final("fail"), says(json.dumps({"seen": "s", "notes": twice}), when=WINDOW, times=None), keypoints("a")
+    )
+
+    assert await session.one(film([PRESS, DONE], SCREENS)) == ("graded", "fail", ["unclear"])
+
+
+async def test_a_later_screen_settles_what_windows_contradict_each_other_about() -> None:
+    record = film([PRESS] * 9 + [DONE], screens(11))
+    first, second = (
+        note("met", screens_=[4], window="Screen 0:"),
+        note("unmet", screens_=[4], window="Screen 5:"),
+    )
+    session = Session(first, second, note("met", screens_=[9], window="Screen 9:"), keypoints("a"))
+
+    assert await session.one(record) == ("graded", "complete", ["met"])
+    assert texts_of(session.requests, FINAL) == []
 
 
 async def test_evidence_from_screens_that_were_not_shown_is_none() -> None:

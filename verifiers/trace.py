@@ -3,7 +3,8 @@
 Five stages: keypoints from the task alone; the distinct screens in windows, with the place of each action ringed; per
 window, all at once, which keypoints its screens show met; clear cases by rule, the others by a final look; a report
 in which every keypoint has its state, its screens and a reason. The agent's claim and thoughts are never evidence, and
-what is quoted is marked as such. (UI-Venus-2 report, trace-level verification.)
+what is quoted is marked as such. Where a window gave no answer, or windows contradict each other, nothing is a clear
+case. (UI-Venus-2 report, trace-level verification.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pipeline.llm import Client, Picture
 from pipeline.protocols import Judged, JudgeView
 from pipeline.records import Keypoint, ModelCall, Record, Step, Vote, usage_of
 from pipeline.structs import Usage
-from pipeline.words import KeypointState, TraceGrade, VoteStatus
+from pipeline.words import TraceGrade, VoteStatus
 from verifiers.asking import Asked, NoAnswer, language_of, prompt_sha256, shown, structured, together
 from verifiers.drafting import Remembered, draft_keypoints, draft_prior
 from verifiers.operations import any_task_specific
@@ -26,6 +27,7 @@ from verifiers.overlay import close_up, marked
 from verifiers.quoting import quoted
 from verifiers.shots import Shot, chosen, shots_of, windows_of
 from verifiers.step import told_of
+from verifiers.window_notes import Finding, Findings, WindowAnswer, findings_of_windows
 
 WINDOW, FINAL = "window", "trace"
 """Names of the prompts, and stages of the calls."""
@@ -43,6 +45,7 @@ _WORDS = {
         "close": "The same place, larger:",
         "then": "Then:",
         "notes": "What was found, keypoint by keypoint:",
+        "unseen": "Nothing is known of screens {} to {}: whoever was to look at them gave no answer.",
         "behaviour": "Behaviour:",
         "end": "It ended as `{}` after {} steps; {} failed, {} were repeated on an unchanged screen.",
         "said": "What the agent said at the end (a claim):",
@@ -56,6 +59,7 @@ _WORDS = {
         "close": "同一处，放大：",
         "then": "然后：",
         "notes": "逐个要点的查验情况：",
+        "unseen": "屏幕 {} 至 {} 的情况不明：负责查看的一方没有给出答复。",
         "behaviour": "行为：",
         "end": "结束方式为 `{}`，共 {} 步；{} 步失败，{} 步在未变化的屏幕上重复。",
         "said": "智能体最后说的话（只是声称）：",
@@ -64,38 +68,12 @@ _WORDS = {
 }
 
 
-class WindowNote(BaseModel):
-    """One keypoint in one window; the evidence stands before the state."""
-
-    keypoint: int
-    evidence: str
-    screens: list[int]
-    state: KeypointState
-
-
-class WindowAnswer(BaseModel):
-    """What a window shows."""
-
-    seen: str
-    notes: list[WindowNote]
-
-
 class TraceAnswer(BaseModel):
     """The final look; the reasons stand before the grade."""
 
     speaks_for: str
     speaks_against: str
     grade: Literal["complete", "partial", "infeasible", "fail", "unsure"]
-
-
-class Finding(NamedTuple):
-    """The state of a keypoint: by which window, from which pictures, and why."""
-
-    text: str
-    state: KeypointState
-    window: int
-    frame_sha256s: list[str]
-    reason: str
 
 
 class Ruling(NamedTuple):
@@ -125,12 +103,12 @@ class TraceVerifier:
             findings = await self._found(view, prior, texts, shots, asked)
             ruling = clear_case(record, findings) or await self._final(view, prior, findings, record, shots, asked)
         except ModelError as error:
-            findings, ruling = [], Ruling("error", None, f"{error.code}: {error.message}")
+            findings, ruling = Findings([], []), Ruling("error", None, f"{error.code}: {error.message}")
         finally:
             ledger.extend(calls)
         usage = sum((usage_of(call) for call in calls), Usage())
         vote = self._vote(view, record, ruling, [shot.frame.sha256 for shot in shots], pass_id, usage)
-        return Judged([vote], [self._row(n, found, record, pass_id) for n, found in enumerate(findings)])
+        return Judged([vote], [self._row(n, found, record, pass_id) for n, found in enumerate(findings.of_keypoints)])
 
     async def _drafted(self, view: JudgeView, first: Shot, asked: Asked) -> tuple[Sequence[str], str]:
         """The task's keypoints, and general knowledge of such tasks."""
@@ -144,13 +122,11 @@ class TraceVerifier:
 
     async def _found(
         self, view: JudgeView, prior: str, texts: Sequence[str], shots: Sequence[Shot], asked: Asked
-    ) -> list[Finding]:
+    ) -> Findings:
         """The state of every keypoint over all windows."""
         windows = windows_of(shots, self._size)
         answers = await together(self._look(view, prior, texts, window, asked) for window in windows)
-        if not any(answers):
-            return [Finding(text, "unclear", 0, [], "no window could be read") for text in texts]
-        return [_finding(number, text, windows, answers) for number, text in enumerate(texts)]
+        return findings_of_windows(texts, windows, answers)
 
     async def _look(
         self, view: JudgeView, prior: str, texts: Sequence[str], window: Sequence[Shot], asked: Asked
@@ -170,7 +146,7 @@ class TraceVerifier:
         self,
         view: JudgeView,
         prior: str,
-        findings: Sequence[Finding],
+        findings: Findings,
         record: Record,
         shots: Sequence[Shot],
         asked: Asked,
@@ -179,7 +155,8 @@ class TraceVerifier:
         words, trajectory = _WORDS[language], record.trajectory
         said = [words["task"], quoted(view.instruction)]
         said += [words["prior"], quoted(prior)] if prior else []
-        said += [words["notes"], *(f"- {found.text} {found.state}\n{quoted(found.reason)}" for found in findings)]
+        told = (f"- {found.text} {found.state}\n{quoted(found.reason)}" for found in findings.of_keypoints)
+        said += [words["notes"], *told, *(words["unseen"].format(*looks) for looks in findings.unseen)]
         failed = sum(step.status == "failed" for step in record.steps)
         ending = words["end"].format(trajectory.termination, len(record.steps), failed, repeats(record))
         said += [words["behaviour"], ending]
@@ -190,11 +167,11 @@ class TraceVerifier:
         found = await structured(self._client, FINAL, FINAL, language, parts, TraceAnswer, asked)
         if isinstance(found, NoAnswer):
             return Ruling("abstain", None, found.reason, found.told.text)
-        answer, told = found
+        answer, reply = found
         reason = f"{answer.speaks_for} {answer.speaks_against}"
         if answer.grade == "unsure":
-            return Ruling("abstain", None, reason, told.text)
-        return Ruling("graded", answer.grade, reason, told.text)
+            return Ruling("abstain", None, reason, reply.text)
+        return Ruling("graded", answer.grade, reason, reply.text)
 
     def _vote(
         self, view: JudgeView, record: Record, ruling: Ruling, frames: Sequence[str], pass_id: str, usage: Usage
@@ -229,16 +206,16 @@ class TraceVerifier:
         )
 
 
-def clear_case(record: Record, findings: Sequence[Finding]) -> Ruling | None:
+def clear_case(record: Record, findings: Findings) -> Ruling | None:
     """What needs no final look: everything met and nothing claimed beyond that, or nothing met and nothing done.
 
-    An answer, or a report that the task cannot be done, is always looked at.
+    An answer, or a report that the task cannot be done, is always looked at, and so is what a window left unseen.
     """
-    trajectory = record.trajectory
-    states = {found.state for found in findings}
-    if trajectory.answer is not None or trajectory.claim == "infeasible" or not findings:
+    trajectory, found = record.trajectory, findings.of_keypoints
+    states = {one.state for one in found}
+    if trajectory.answer is not None or trajectory.claim == "infeasible" or not found or findings.unseen:
         return None
-    reason = "; ".join(f"{found.text} {found.state}" for found in findings)
+    reason = "; ".join(f"{one.text} {one.state}" for one in found)
     if states == {"met"} and trajectory.termination == "finished":
         return Ruling("graded", "complete", reason)
     if states == {"unmet"} and not any_task_specific(record):
@@ -264,20 +241,6 @@ def said_at_end(record: Record) -> str:
         return record.trajectory.answer
     last = record.steps[-1].action if record.steps else None
     return str(getattr(last, "content", "")) if last is not None else ""
-
-
-def _finding(
-    number: int, text: str, windows: Sequence[Sequence[Shot]], answers: Sequence[WindowAnswer | None]
-) -> Finding:
-    """What is held of a keypoint: the last window that decides it, from screens it really shows."""
-    found = Finding(text, "unclear", 0, [], "no window shows it")
-    for place, (window, answer) in enumerate(zip(windows, answers, strict=True)):
-        frames = {shot.look: shot.frame.sha256 for shot in window}
-        for note in answer.notes if answer else []:
-            seen = [frames[look] for look in note.screens if look in frames]
-            if note.keypoint == number and note.state != "unclear" and seen:
-                found = Finding(text, note.state, place, seen, note.evidence)
-    return found
 
 
 def _shown(shot: Shot, words: dict[str, str]) -> list[str | Picture]:
