@@ -28,7 +28,7 @@ def found(instruction: str, language: str = "en") -> list[tuple[str, str]]:
         ('Delete the row with id 5 from the table "users".', [("seen", "5"), ("seen", "users"), ("changed", "")]),
         ("Deactivate the participant “Zofia”.", [("seen", "Zofia"), ("changed", "")]),
         ("Who owns the ticket “Lamp”? Answer with the name.", [("seen", "Lamp"), ("answered", "")]),
-        ("Export the budget as PDF.", [("changed", "")]),
+        ("Export the budget as PDF.", [("changed", ""), ("formatted", "as pdf")]),
         ("Open the page “Help”.", [("seen", "Help")]),
         ("Look at the weather.", []),
         (

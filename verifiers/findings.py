@@ -103,6 +103,8 @@ def _finding(sought: Sought, evidence: Evidence, answer: str | None) -> Finding:
             return _changed(sought, evidence)
         case "answered":
             return _answered(sought, evidence, answer)
+        case "ranked" | "counted" | "formatted":
+            return _at_end(sought, "unclear", "not to be told without comparing", evidence)
         case _:
             return _at_end(sought, "unclear", "not understood", evidence)
 

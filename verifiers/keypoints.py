@@ -1,7 +1,8 @@
 """Keypoints without a model: what must come true, read from the instruction alone.
 
 Each quoted value, number or day in the instruction becomes one keypoint, in the instruction's order and language; what
-is asked of it follows from the verb of its clause and the words around it. Where the instruction speaks of controls,
+is asked of it follows from the verb of its clause and the words around it. A superlative, a count and a format are
+keypoints of their own (qualifiers.py). Where the instruction speaks of controls,
 what is to be done with each is a keypoint (controls.py), and words beside it that are not understood stay open. The
 contract is not needed, so that a judge who must not see it can use these. What is only implied is not found.
 """
@@ -15,6 +16,7 @@ from typing import Literal, NamedTuple, get_args
 from pipeline.protocols import JudgeView
 from verifiers.controls import Deed, Demand, controls_asked, leads_to_a_control, number_asked
 from verifiers.normalise import days_of, folded
+from verifiers.qualifiers import Quality, qualifiers_of
 from verifiers.wordlists import (
     AFTER_OLD_ZH,
     ASKING,
@@ -28,10 +30,10 @@ from verifiers.wordlists import (
     Verb,
 )
 
-Wanted = Literal["shown", "gone", "seen", "answered", "changed"] | Deed
+Wanted = Literal["shown", "gone", "seen", "answered", "changed"] | Quality | Deed
 """`shown`: the application shows the value after a change was sent. `gone`: it showed the value and no longer does.
 `seen`: the agent had the value on screen. `answered`: the answer stands on a screen. `changed`: something was sent.
-Deeds: a control was operated, as the instruction says."""
+Qualities: which, how many, in which form. Deeds: a control was operated, as the instruction says."""
 DEEDS: frozenset[Wanted] = frozenset(get_args(Deed))
 ValueKind = Literal["text", "number", "day", "none"]
 
@@ -74,6 +76,9 @@ _TEXTS = {
         "seen": "“{value}” was on screen.",
         "answered": "The answer stands on a screen the agent looked at.",
         "changed": "A change was sent to the application.",
+        "ranked": "It is the right one by rank or place: {value}",
+        "counted": "As many as asked for, and no others: {value}",
+        "formatted": "Written or ordered as asked for: {value}",
         "pressed": "{control} was pressed, after what comes before it.",
         "filled": "“{value}” was in the {control} when it was sent.",
         "picked": "{control} was picked, and nothing else, when it was sent.",
@@ -89,6 +94,9 @@ _TEXTS = {
         "seen": "屏幕上出现过“{value}”。",
         "answered": "答案出现在智能体看过的某个屏幕上。",
         "changed": "已向应用提交更改。",
+        "ranked": "名次或位置符合要求：{value}",
+        "counted": "数量符合要求，不多不少：{value}",
+        "formatted": "书写或排列方式符合要求：{value}",
         "pressed": "在完成之前的步骤后按下了{control}。",
         "filled": "提交时“{value}”在{control}中。",
         "picked": "提交时选中的是{control}，且别无其他。",
@@ -124,7 +132,8 @@ def _of_contents(instruction: str, language: str) -> list[Sought]:
     found: list[Sought] = []
     previous: Verb = "find"
     for clause, values in _clauses(instruction):
-        verb = _verb(clause) or (previous if values else None)
+        qualifiers = qualifiers_of(clause)
+        verb = _verb(clause) or (previous if values or qualifiers else None)
         if verb is None:
             continue
         previous = verb
@@ -132,6 +141,7 @@ def _of_contents(instruction: str, language: str) -> list[Sought]:
         found += wanted
         if verb in CHANGING and not any(sought.wanted in ("shown", "gone") for sought in wanted):
             found.append(_made("changed", "", "none", verb, language))
+        found += [_made(one.quality, one.phrase, "none", verb, language) for one in qualifiers]
     if any(_verb(clause) == "answer" for clause, _ in _clauses(instruction)):
         found.append(_made("answered", "", "none", "answer", language))
     return found

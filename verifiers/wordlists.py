@@ -39,6 +39,10 @@ class Words:
         """Whether a folded text ends with one of the words."""
         return any(match.end() == len(text) for match in self._pattern.finditer(text))
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """From where to where the words stand in a folded text, in order."""
+        return [match.span() for match in self._pattern.finditer(text)]
+
     def begins(self, text: str) -> bool:
         """Whether a folded text begins with one of the words."""
         return self._pattern.match(text) is not None
@@ -72,5 +76,9 @@ SEEKING = Words(_flat(_LISTS["seeking"]))
 FIELD_WORDS = Words(_flat(_LISTS["field_words"]))
 PRESSED_WORDS = Words(_flat(_LISTS["pressed_words"]))
 COMPUTED = Words(_flat(_LISTS["computed"]))
+RANKING = Words(_flat(_LISTS["ranking"]))
+COUNTING = Words(_flat(_LISTS["counting"]))
+FORMATTING = Words(_flat(_LISTS["formatting"]))
+NOT_QUALIFYING = Words(_flat(_LISTS["not_qualifying"]))
 FUNCTIONS: tuple[Words, ...] = tuple(Words(words) for words in _LISTS["functions"])
 """Functions an application may lack, each by all its names."""
