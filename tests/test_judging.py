@@ -67,7 +67,7 @@ def test_a_pass_gives_rows_of_every_kind() -> None:
     found = judged(done())
 
     assert [result.state for result in found.checks] == ["passed"]
-    assert [(row.state, row.judge) for row in found.keypoints] == [("met", "screen")]
+    assert [(row.state, row.judge) for row in found.keypoints] == [("met", "contract"), ("met", "screen")]
     assert [(one.target, one.judge, one.grade) for one in found.votes] == [
         ("trace", "screen", "complete"),
         ("step", "effect", "correct"),
@@ -101,10 +101,17 @@ def test_a_judge_is_blamed_only_for_what_it_grades() -> None:
     assert [one.target for one in judged(done(), broken).votes if one.status == "error"] == ["trace"]
 
 
-def test_an_error_of_a_configured_model_is_no_confirmation() -> None:
+def test_a_model_that_failed_is_no_vote_against_what_the_contract_proves() -> None:
     broken = Canned(error=ModelError("timeout", "no answer"))
 
-    assert (judged(done(), broken).verdicts[0].status, judged(done()).verdicts[0].status) == ("undecided", "graded")
+    trace = judged(done(), broken).verdicts[0]
+
+    assert (trace.status, trace.grade, trace.rule) == ("graded", "complete", "contract_only")
+    assert "canned: error, timeout: no answer" in trace.reason
+
+
+def test_an_abstention_of_a_configured_model_is_no_confirmation() -> None:
+    assert judged(done(), Canned([vote(None)])).verdicts[0].status == "undecided"
 
 
 def test_one_model_and_the_screen_judge_make_a_quorum() -> None:

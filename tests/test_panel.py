@@ -274,6 +274,41 @@ def test_a_panel_that_disagrees_as_one_disputes_the_checks() -> None:
     assert outcome(rule_on(made, ended(*reads), letters("FPF"))) == ("undecided", None, "contract_disputed")
 
 
+@pytest.mark.parametrize("votes", ["FFS", "FSF", "PSP", "FFFS", "IISI", "SFFFFF"])
+def test_a_quorum_against_checks_that_hold_is_a_dispute_whatever_the_others_say(votes: str) -> None:
+    made, reads = asked("passed")
+    panel = letters(votes, ["x", "y", "z", "x", "y", "z"][: len(votes)])
+
+    verdict = rule_on(made, ended(*reads), panel)
+
+    assert outcome(verdict) == ("undecided", None, "contract_disputed")
+    assert "every check holds, yet the votes say" in verdict.reason
+
+
+def test_one_family_that_may_decide_alone_disputes_checks_that_hold_too() -> None:
+    made, reads = asked("passed")
+    alone = [vote("fail", "x", "x"), vote("fail", "x", "a"), vote("complete", "x", "b")]
+
+    verdict = rule_on(made, ended(*reads), alone, SINGLE)
+
+    assert outcome(verdict) == ("undecided", None, "contract_disputed")
+    assert "rule single" in verdict.reason
+
+
+def test_a_rubrics_checks_are_no_proof_and_can_be_outvoted() -> None:
+    made = task("Open the ticket", [check("equals", "address", "/ticket/1")], contract_kind="rubric")
+
+    assert outcome(rule_on(made, ended(), letters("FFS", "xyz"))) == ("graded", "fail", "quorum")
+
+
+def test_a_vote_that_is_off_the_ballot_does_not_count_against_a_part_that_was_done() -> None:
+    made, reads = asked("failed")
+
+    assert outcome(rule_on(made, ended(*reads), letters("PPS", "xyz"))) == ("graded", "partial", "quorum")
+    assert outcome(rule_on(made, ended(*reads), letters("PPSS", "xyzx"))) == ("graded", "partial", "quorum")
+    assert outcome(rule_on(made, ended(*reads), letters("FFSS", "xyzx"))) == ("graded", "fail", "contract_failed")
+
+
 def test_unread_checks_are_no_veto() -> None:
     made, reads = asked("unreadable")
 
@@ -403,6 +438,11 @@ def test_program_judges_that_disagree_on_a_step_leave_it_undecided() -> None:
         ([vote("wrong", "x", step=0)], QUORUM, UNDECIDED),
         ([vote("wrong", "x", step=0)], SINGLE, ("graded", "wrong", "single")),
         ([vote(None, "x", step=0), program("correct", step=0)], QUORUM, UNDECIDED),
+        (
+            [vote(None, "x", step=0, status="error"), program("correct", step=0)],
+            QUORUM,
+            ("graded", "correct", "single"),
+        ),
         ([vote("wrong", "x", step=0), person("correct", step=0)], QUORUM, ("graded", "correct", "human")),
     ],
 )

@@ -62,7 +62,8 @@ def test_a_silent_judge_weighs_nothing() -> None:
     silent = rule_on([vote("complete", "x"), vote(None, "y")])
     failed = rule_on([vote("complete", "x"), vote(None, "y", status="error")])
 
-    assert heard.reason == silent.reason == failed.reason
+    assert heard.reason == silent.reason
+    assert failed.reason == f"{heard.reason}; y: error, y says None"
 
 
 def test_nothing_is_decided_while_a_judge_still_to_be_asked_could_turn_it() -> None:
@@ -99,6 +100,16 @@ def test_checks_that_every_vote_contradicts_stay_a_dispute() -> None:
     votes = [vote("fail", "x"), vote("fail", "y")]
 
     assert outcome(rule_on(votes, checks="passed")) == ("undecided", None, "contract_disputed")
+
+
+def test_weights_against_checks_that_hold_are_a_dispute() -> None:
+    votes = [vote("fail", "x"), vote("complete", "y")]
+
+    verdict = rule_on(votes, checks="passed")
+
+    assert outcome(verdict) == ("undecided", None, "contract_disputed")
+    assert "rule weighted" in verdict.reason
+    assert verdict.calibration is None
 
 
 def test_the_record_itself_is_weighed() -> None:

@@ -27,7 +27,7 @@ class Ballot(NamedTuple):
     silent: list[Vote]
     """Abstentions and errors."""
     has_models: bool
-    """Whether a model judge was asked, also when it abstained or failed."""
+    """Whether a model judge was heard, also when it abstained; one that failed was not."""
 
     def leading(self, allowed: Iterable[Grade]) -> Grade | None:
         """The allowed grade with two thirds of all valid votes, if there is one."""
@@ -45,6 +45,10 @@ class Ballot(NamedTuple):
         """Whether a grade keeps two thirds however the judges that have not been asked yet may vote."""
         return 3 * len(self._for(grade)) >= 2 * (len(self.valid) + waiting)
 
+    def without(self, grade: Grade) -> Ballot:
+        """The ballot as if nobody had voted for a grade."""
+        return self._replace(valid=[vote for vote in self.valid if vote.grade != grade])
+
     def families(self, grade: Grade | None = None) -> int:
         """How many families cast a valid vote, or one for a grade."""
         return len({family_of(vote) for vote in self._for(grade)})
@@ -57,10 +61,14 @@ class Ballot(NamedTuple):
         return (max(counts.values()) if grade is None else counts.get(grade, 0)) / len(self.valid)
 
     def tally(self) -> str:
-        """The votes in words, e.g. `screen: fail, judge-a: complete`; where none is valid, why not."""
+        """The votes in words, e.g. `screen: fail, judge-a: complete`, and who failed; where none is valid, why not."""
         if self.valid:
-            return ", ".join(f"{vote.judge}: {vote.grade}" for vote in self.valid)
+            return "; ".join([", ".join(f"{vote.judge}: {vote.grade}" for vote in self.valid), *self.failures()])
         return "; ".join(["no valid vote", *(f"{vote.judge}: {vote.status}, {vote.reason}" for vote in self.silent)])
+
+    def failures(self) -> list[str]:
+        """The judges that could not work, and why: the others decide without them."""
+        return [f"{vote.judge}: error, {vote.reason}" for vote in self.silent if vote.status == "error"]
 
     def _for(self, grade: Grade | None) -> list[Vote]:
         return [vote for vote in self.valid if grade is None or vote.grade == grade]
@@ -74,7 +82,7 @@ def ballot_of(votes: Iterable[Vote]) -> Ballot:
         valid=[vote for vote in graded if vote.judge_kind != "person"],
         persons=[vote for vote in graded if vote.judge_kind == "person"],
         silent=[vote for vote in latest if vote.status != "graded" and vote.judge_kind != "person"],
-        has_models=any(vote.judge_kind == "model" for vote in latest),
+        has_models=any(vote.judge_kind == "model" and vote.status != "error" for vote in latest),
     )
 
 

@@ -2,11 +2,13 @@
 
 A trajectory: what cannot be judged is unscored; a person's answer decides; evidence of absence decides infeasible
 tasks; a failed check takes `complete` off the ballot; then two thirds of the valid votes by two families. Where no
-model judge was asked, the checks decide and program judges only dispute them. A state that changed while the agent made
-no operation that could change it is disputed whatever the votes say. Where a calibration has weights for these
-judges (`panel.rule=weighted`), they decide in place of the quorum, after the same vetoes.
+model judge was heard, the checks decide and program judges only dispute them; a judge that failed was not heard, and
+the reason says so. Votes never decide against checks that hold: that is a dispute, by whichever rule they would have
+decided. So is a state that changed while the agent made no operation that could change it, whatever the votes say.
+Where a calibration has weights for these judges (`panel.rule=weighted`), they decide in place of the quorum, after the
+same vetoes. One more vote for `complete` never makes a verdict worse.
 
-A step has no checks. Where no model judge was asked, program judges decide it among themselves (rule `single`: one
+A step has no checks. Where no model judge was heard, program judges decide it among themselves (rule `single`: one
 family); with model judges the quorum of trajectories applies. Error rates of steps are those measured on steps.
 
 This module knows nothing of how judges reach their votes.
@@ -106,11 +108,12 @@ def decide(case: Case, votes: Sequence[Vote], config: PanelConfig, pass_id: str)
         for step in case.record.steps
     ]
     ballot = ballot_of(vote for vote in votes if vote.target == "trace")
-    ruling = ended or _trace(case, ballot, config)
+    ruling = ended or trace_ruling(case, ballot, config)
     return [_trace_verdict(case, ballot, ruling, steps, pass_id), *steps]
 
 
-def _trace(case: Case, ballot: Ballot, config: PanelConfig) -> Ruling:
+def trace_ruling(case: Case, ballot: Ballot, config: PanelConfig) -> Ruling:
+    """The decision on a trajectory that can be judged."""
     if ballot.persons:
         return _persons(ballot)
     outcome = case.outcome
@@ -142,38 +145,52 @@ def _absent(case: Case) -> Ruling:
 
 
 def _checks(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling:
-    """No model judge was asked: the checks decide, program judges dispute."""
-    if outcome.checks == "passed" and case.task.contract_kind != "rubric":
+    """No model judge was heard: the checks decide, program judges dispute."""
+    if _holds(case, outcome):
         return _disputed(case, outcome, ballot) or Ruling(
             "graded", "complete", "contract_only", f"every check holds; {ballot.tally()}"
         )
     if _state(outcome) == "failed":
-        return _failed(case, outcome)
+        return _failed(case, outcome, ballot)
     calibrated = _weighted(case, outcome, ballot, config) or _single(case, outcome, ballot, config)
     return calibrated or _undecided(case, ballot, contract=_state(outcome) is not None)
 
 
+def _holds(case: Case, outcome: Outcome) -> bool:
+    """Whether the contract proves the task done; a rubric's checks prove only a part of it."""
+    return outcome.checks == "passed" and case.task.contract_kind != "rubric"
+
+
 def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
-    if outcome.checks != "passed" or case.task.contract_kind == "rubric":
+    if not _holds(case, outcome):
         return None
     if changed_keys(case.task, case.record) and not any_task_specific(case.record):
         reason = "every check holds and the state has changed, yet the agent made no operation that could change it"
         return Ruling("undecided", None, "contract_disputed", reason)
-    if not ballot.valid:
-        return None
-    if ballot.share("complete"):
+    if not ballot.valid or ballot.share("complete"):
         return None
     return Ruling("undecided", None, "contract_disputed", f"every check holds, every vote disagrees: {ballot.tally()}")
 
 
 def _voted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
-    weighted = _weighted(case, outcome, ballot, config)
-    if weighted is not None:
-        return weighted
-    grade = ballot.quorum(_allowed(outcome))
+    """What the votes decide, if they do; against checks that hold they only dispute."""
+    ruling = _weighted(case, outcome, ballot, config) or _counted(case, outcome, ballot, config)
+    if ruling is None or ruling.status != "graded" or ruling.grade == "complete" or not _holds(case, outcome):
+        return ruling
+    reason = f"every check holds, yet the votes say {ruling.grade} (rule {ruling.rule}): {ruling.reason}"
+    return Ruling("undecided", None, "contract_disputed", reason)
+
+
+def _counted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
+    grade = ballot.quorum(_allowed(outcome)) or _part(outcome, ballot).quorum(["partial"])
     if grade is None:
         return _single(case, outcome, ballot, config)
     return _tempered(case, grade, "quorum", ballot.tally())
+
+
+def _part(outcome: Outcome, ballot: Ballot) -> Ballot:
+    """The ballot on whether a part was done: there a vote for `complete` that is off the ballot is none against."""
+    return ballot if "complete" in _allowed(outcome) else ballot.without("complete")
 
 
 def _weighted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
@@ -199,7 +216,7 @@ def _weighted(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig)
 
 def _single(case: Case, outcome: Outcome, ballot: Ballot, config: PanelConfig) -> Ruling | None:
     """One family decides, where the configuration says so and names what it was calibrated with."""
-    grade = ballot.leading(_allowed(outcome))
+    grade = ballot.leading(_allowed(outcome)) or _part(outcome, ballot).leading(["partial"])
     if config.rule != "single" or case.measured(ballot) is None or grade is None or ballot.families() != 1:
         return None
     return _tempered(case, grade, "single", ballot.tally())
@@ -227,20 +244,21 @@ def _tempered(case: Case, grade: Grade, rule: Rule, tally: str) -> Ruling:
 
 def _without_quorum(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling:
     if _state(outcome) == "failed":
-        return _failed(case, outcome)
+        return _failed(case, outcome, ballot)
     return _undecided(case, ballot, contract=_state(outcome) is not None)
 
 
-def _failed(case: Case, outcome: Outcome) -> Ruling:
+def _failed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling:
     """A check failed and the votes do not decide: partial when a segment passed by the agent's doing, else fail."""
-    names = ", ".join(result.name for result in case.evaluated.results if result.state == "failed")
+    failed = ", ".join(result.name for result in case.evaluated.results if result.state == "failed")
+    told = "; ".join([f"failed: {failed}", *ballot.failures()])
     acted = any_task_specific(case.record)
     if outcome.segments_passed and acted:
         passed = f"{outcome.segments_passed} of {len(case.task.segments)} segments passed"
-        return Ruling("graded", "partial", "contract_partial", f"{passed}; failed: {names}")
+        return Ruling("graded", "partial", "contract_partial", f"{passed}; {told}")
     if (outcome.segments_unread and acted) or (outcome.absence == "unreadable" and case.claims_infeasible):
-        return Ruling("undecided", None, "no_quorum", f"failed: {names}; other checks could not be read")
-    return Ruling("graded", "fail", "contract_failed", f"failed: {names}")
+        return Ruling("undecided", None, "no_quorum", f"{told}; other checks could not be read")
+    return Ruling("graded", "fail", "contract_failed", told)
 
 
 def _undecided(case: Case, ballot: Ballot, *, contract: bool) -> Ruling:
@@ -258,7 +276,8 @@ def _step_votes(votes: Sequence[Vote], index: int) -> list[Vote]:
     ]
 
 
-def _step(ballot: Ballot, *, calibrated: bool) -> Ruling:
+def step_ruling(case: Case, ballot: Ballot, config: PanelConfig) -> Ruling:
+    """The decision on a step of a trajectory that can be judged."""
     if ballot.persons:
         return _persons(ballot)
     if not ballot.valid:
@@ -267,8 +286,10 @@ def _step(ballot: Ballot, *, calibrated: bool) -> Ruling:
     if grade is not None:
         return Ruling("graded", grade, "quorum", ballot.tally(), voted=grade)
     lone = ballot.leading(STEP_GRADES) if ballot.families() == 1 else None
+    calibrated = config.rule == "single" and case.measured(ballot, "step") is not None
     if lone is not None and (calibrated or not ballot.has_models):
-        return Ruling("graded", lone, "single", "; ".join(vote.reason for vote in ballot.valid), voted=lone)
+        reasons = [*(vote.reason for vote in ballot.valid), *ballot.failures()]
+        return Ruling("graded", lone, "single", "; ".join(reasons), voted=lone)
     return Ruling("undecided", None, "no_quorum", ballot.tally())
 
 
@@ -279,8 +300,7 @@ def _step_verdict(
     case: Case, index: int, votes: Sequence[Vote], ended: Ruling | None, config: PanelConfig, pass_id: str
 ) -> Verdict:
     ballot = ballot_of(votes)
-    calibrated = config.rule == "single" and case.measured(ballot, "step") is not None
-    ruling = ended or _step(ballot, calibrated=calibrated)
+    ruling = ended or step_ruling(case, ballot, config)
     counted = ruling.voted or ruling.grade
     return Verdict(
         pass_id=pass_id,
