@@ -1,7 +1,8 @@
 """Runs one verification pass over a record: contract checks, judges, panel; rows come out.
 
 Judges without a model go first. Then models are asked one after another, each only about what those that wait may still
-turn, and the one to escalate to at the end. Judges see a view of the task and a stripped copy of the record: no policy,
+change, and the one to escalate to at the end, where votes do not decide. A model that is left out could have changed
+neither the status nor the grade nor the rule of a verdict; shares and reasons are those of who was heard. Judges see a view of the task and a stripped copy of the record: no policy,
 seed, oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be
 judged again.
 """
@@ -21,13 +22,13 @@ from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, 
 from pipeline.tasks import TaskSpec
 from pipeline.words import Target
 from verifiers.asking import LANGUAGES, prompt_text, together
-from verifiers.ballot import ballot_of
 from verifiers.calibration import CalibrationFile, applicable
-from verifiers.contract import evaluate
+from verifiers.contract import evaluate, segments_told
 from verifiers.drafting import KEYPOINTS, PRIOR
 from verifiers.effect import EffectJudge
+from verifiers.foresight import Unheard, Waiting, open_of
 from verifiers.model_judge import ModelJudge
-from verifiers.panel import BY_VOTES, Case, decide, unscored
+from verifiers.panel import Case, decide, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
 from verifiers.telemetry import TelemetryJudge
@@ -59,18 +60,6 @@ class Bench(NamedTuple):
         return any("step" in judge.targets for judge in self.programs) or any(judge.grades_steps for judge in asked)
 
     calibration: CalibrationFile | None = None
-
-
-class Waiting(NamedTuple):
-    """How many models have not been asked yet, by what they grade."""
-
-    trace: int
-    step: int
-
-    @classmethod
-    def among(cls, models: Sequence[ModelJudge]) -> Waiting:
-        """These models all wait."""
-        return cls(sum(one.grades_traces for one in models), sum(one.grades_steps for one in models))
 
 
 class Judgement(NamedTuple):
@@ -150,20 +139,28 @@ async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: Pane
     if not unscored(record):
         for judge in bench.programs:
             _join(found, await asyncio.to_thread(_ask, judge, case, pass_id))
+        last = _unheard(bench.escalate) if bench.escalate else None
+        unheard = [_unheard(model) for model in bench.models]
         for place, model in enumerate(bench.models):
-            waiting = Waiting.among(bench.models[place:])
+            waiting = Waiting(unheard[place:], last)
             _join(found, await _ask_model(model, case, found.votes, panel, pass_id, calls, waiting))
         if bench.escalate:
-            _join(found, await _ask_model(bench.escalate, case, found.votes, panel, pass_id, calls, Waiting(0, 0)))
+            waiting = Waiting((), last)
+            _join(found, await _ask_model(bench.escalate, case, found.votes, panel, pass_id, calls, waiting))
     verdicts = decide(case, found.votes, panel, pass_id)
     return Judgement(
         votes=found.votes,
-        keypoints=tied(found.keypoints, task.checks),
+        keypoints=[*_segments(case, record, pass_id), *tied(found.keypoints, task.checks)],
         checks=case.evaluated.results,
         # A pass that was not to grade steps says nothing of them: what is known of them already stays in force.
         verdicts=[verdict for verdict in verdicts if verdict.target == "trace" or bench.grades_steps],
         calls=calls,
     )
+
+
+def _segments(case: Case, record: Record, pass_id: str) -> list[Keypoint]:
+    """What the contract says of its segments; a record that is not scored has nothing to say."""
+    return [] if unscored(record) else segments_told(case.task, case.evaluated, record, pass_id)
 
 
 async def _ask_model(
@@ -175,8 +172,8 @@ async def _ask_model(
     calls: list[ModelCall],
     waiting: Waiting,
 ) -> Judged:
-    """A model's votes on what is still undecided."""
-    trace, steps = undecided_of(case, votes, panel, waiting)
+    """A model's votes on what those that wait, it among them, may still change."""
+    trace, steps = open_of(case, votes, panel, waiting)
     asking = [judge.trace(case.view, case.record, pass_id, calls)] if trace and judge.grades_traces else []
     if judge.grades_steps:
         asking += [judge.step(case.view, case.record, index, pass_id, calls) for index in steps]
@@ -186,31 +183,9 @@ async def _ask_model(
     return found
 
 
-def undecided_of(case: Case, votes: Sequence[Vote], panel: PanelConfig, waiting: Waiting) -> tuple[bool, list[int]]:
-    """Whether the trajectory is still to be decided by models, and which steps are.
-
-    Something is decided when a model was asked, the panel's rule holds, and no judge that waits can undo it, so that
-    the order of asking changes costs and no verdict; a proof of absence needs no model.
-    """
-    left = [verdict for verdict in decide(case, votes, panel, "") if not _settled(case, verdict, votes, waiting)]
-    steps = [verdict.step_index for verdict in left if verdict.target == "step" and verdict.step_index is not None]
-    return any(verdict.target == "trace" for verdict in left), steps
-
-
-def _settled(case: Case, verdict: Verdict, votes: Sequence[Vote], waiting: Waiting) -> bool:
-    if verdict.target == "trace" and case.outcome.absence == "passed":
-        return True
-    cast = [vote for vote in votes if (vote.target, vote.step_index) == (verdict.target, verdict.step_index)]
-    if verdict.rule not in BY_VOTES or all(vote.judge_kind != "model" for vote in cast):
-        return False
-    left = waiting.trace if verdict.target == "trace" else waiting.step
-    # Under `weighted` the decision has already allowed for the judges that were not heard.
-    return not left or verdict.rule == "weighted" or (verdict.rule == "quorum" and _stands(cast, left))
-
-
-def _stands(cast: Sequence[Vote], waiting: int) -> bool:
-    ballot = ballot_of(cast)
-    return any(ballot.stands(vote.grade, waiting) for vote in ballot.valid)
+def _unheard(judge: ModelJudge) -> Unheard:
+    grades: list[Target] = [*(["trace"] if judge.grades_traces else []), *(["step"] if judge.grades_steps else [])]
+    return Unheard(judge.name, judge.family, grades)
 
 
 def _join(found: Judged, more: Judged) -> None:

@@ -7,7 +7,7 @@ from pipeline.records import Record
 from pipeline.tasks import Check
 from pipeline.words import CheckState
 from tests.records import check, look, node, read, record, step, task
-from verifiers.contract import ABSENCE, Rows, evaluate, outcome_of, rows_of, state_of
+from verifiers.contract import ABSENCE, CONTRACT, Rows, evaluate, outcome_of, rows_of, segments_told, state_of
 
 PASS_ID = "pass"
 
@@ -176,6 +176,19 @@ def test_outcome_counts_segments_and_keeps_unreadable_apart() -> None:
     assert found.checks == "failed"
     assert found.absence == "passed"
     assert (found.segments_passed, found.segments_unread) == (1, 1)
+
+
+def test_every_segment_is_a_keypoint_that_says_what_its_checks_found() -> None:
+    asked = task(
+        "Do", [check("count", "a", "1", name="one")], [check("count", "b", "1"), check("count", "unread", "1")]
+    )
+    made = ended(a=[["x"]], b=[["x"]])
+
+    first, second = segments_told(asked, evaluate(asked, made, PASS_ID), made, PASS_ID)
+
+    assert (first.text, first.state, first.reason, first.check_name) == ("part 1", "met", "one: passed", "one")
+    assert (second.text, second.state, second.check_name) == ("part 2", "unclear", None)
+    assert {row.judge for row in (first, second)} == {CONTRACT}
 
 
 def test_only_address_and_tree_checks_of_a_rubric_bind() -> None:

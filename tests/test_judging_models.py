@@ -227,7 +227,7 @@ async def test_a_proof_of_absence_needs_no_model_for_the_trajectory(says_: str, 
 async def test_keypoints_are_tied_to_the_check_they_are_about() -> None:
     found = await Courtroom(model("complete")).judge(done(), Program("complete", "correct"))
 
-    assert [(row.text, row.check_name) for row in found.keypoints] == [("Lamp is there", "there")]
+    assert [(row.text, row.check_name) for row in found.keypoints] == [("part 1", "there"), ("Lamp is there", "there")]
 
 
 async def test_a_pass_that_grades_no_steps_says_nothing_of_them() -> None:

@@ -15,15 +15,18 @@ from typing import Literal, NamedTuple, TypeVar, assert_never
 from urllib.parse import urlsplit
 
 from pipeline.protocols import Evaluated
-from pipeline.records import CheckResult, ProbeRead, Record
+from pipeline.records import CheckResult, Keypoint, ProbeRead, Record
 from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, TaskSpec
-from pipeline.words import CheckState
+from pipeline.words import CheckState, KeypointState
 from verifiers.normalise import days_of, number_of, quantity_of, text_of
 
 CHANGES = "changes"
 """The probe whose rows [key, added|removed|changed] say what differs from the state at the start."""
 ABSENCE = "absence"
 """Segment name of absence checks in the `checks` table."""
+CONTRACT = "contract"
+"""Who tells of segments in the `keypoints` table; it casts no vote."""
+_KEYPOINT_STATES: dict[CheckState, KeypointState] = {"passed": "met", "failed": "unmet", "unreadable": "unclear"}
 _OBSERVED_CELLS, _OBSERVED_LENGTH = 20, 200
 
 Rows = list[list[str]]
@@ -62,6 +65,29 @@ def outcome_of(task: TaskSpec, evaluated: Evaluated) -> Outcome:
         segments_passed=kept.count("passed") if kept else None,
         segments_unread=kept.count("unreadable"),
     )
+
+
+def segments_told(task: TaskSpec, evaluated: Evaluated, record: Record, pass_id: str) -> list[Keypoint]:
+    """A keypoint for every segment of the contract: what its checks say of it, and the last screen."""
+    last = record.observations[-1].frame_sha256 if record.observations else None
+    told = []
+    for number, segment in enumerate(task.segments):
+        results = [result for result in evaluated.results if result.segment == segment.name]
+        told.append(
+            Keypoint(
+                pass_id=pass_id,
+                attempt_id=record.attempt.attempt_id,
+                keypoint_index=number,
+                text=segment.name,
+                state=_KEYPOINT_STATES[_together([result.state for result in results])],
+                window=0,
+                frame_sha256s=[last] if last else [],
+                reason=", ".join(f"{result.name}: {result.state}" for result in results),
+                judge=CONTRACT,
+                check_name=results[0].name if len(results) == 1 else None,
+            )
+        )
+    return told
 
 
 def state_of(check: Check, rows: Rows | None) -> CheckState:
