@@ -1,53 +1,89 @@
-"""The console command `pathproof`: every command under its name."""
+"""The console command `pathproof`: every command under its name.
+
+What a command needs is imported when that command is called: who queries a dataset does not wait for Ray.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from pipeline.commands import (
-    building,
-    calibrating,
-    catalogs,
-    covering,
-    data,
-    exploring,
-    exporting,
-    generating,
-    machine,
-    proving,
-    reviewing,
-    running,
-    tasks,
+import typer
+
+from pipeline.commands.shell import group, join, run
+
+
+class Group(NamedTuple):
+    """Commands by name, each with the module that holds it."""
+
+    about: str
+    modules: Mapping[str, str]
+
+
+TOP = Group(
+    "Trajectories with proof: GUI-agent data, collected and verified.",
+    {
+        "collect": "running",
+        "resume": "running",
+        "judge": "running",
+        "review": "reviewing",
+        "calibrate": "calibrating",
+        "check": "data",
+        "query": "data",
+        "compact": "data",
+        "report": "data",
+        "export": "exporting",
+        "redact": "exporting",
+        "doctor": "machine",
+    },
 )
-from pipeline.commands.shell import group, run
+GROUPS = {
+    "catalog": Group(
+        "What environments exist, and what applications can do.",
+        {"show": "catalogs", "build": "building", "coverage": "covering", "explore": "exploring"},
+    ),
+    "tasks": Group(
+        "What is asked of applications, and whether it may be.",
+        {"check": "tasks", "selftest": "proving", "revalidate": "proving", "generate": "generating"},
+    ),
+    "apps": Group(
+        "The real applications that run on this machine.",
+        {"list": "applications", "up": "applications", "down": "applications", "reset": "applications"},
+    ),
+}
 
-app = group("Trajectories with proof: GUI-agent data, collected and verified.")
-app.command(epilog=running.COLLECT_EXAMPLES)(running.collect)
-app.command(epilog=running.RESUME_EXAMPLES)(running.resume)
-app.command(epilog=running.JUDGE_EXAMPLES)(running.judge)
-app.command(epilog=reviewing.REVIEW_EXAMPLES)(reviewing.review)
-app.command(epilog=calibrating.CALIBRATE_EXAMPLES)(calibrating.calibrate)
-app.command(epilog=data.CHECK_EXAMPLES)(data.check)
-app.command(epilog=data.QUERY_EXAMPLES)(data.query)
-app.command(epilog=data.COMPACT_EXAMPLES)(data.compact)
-app.command(epilog=data.REPORT_EXAMPLES)(data.report)
-app.command(epilog=exporting.EXPORT_EXAMPLES)(exporting.export)
-app.command(epilog=exporting.REDACT_EXAMPLES)(exporting.redact)
-catalogs.catalog.command("build", epilog=building.BUILD_EXAMPLES)(building.build_catalogs)
-catalogs.catalog.command(epilog=covering.COVERAGE_EXAMPLES)(covering.coverage)
-catalogs.catalog.command(epilog=exploring.EXPLORE_EXAMPLES)(exploring.explore)
-app.add_typer(catalogs.catalog, name="catalog")
-tasks.tasks.command(epilog=proving.SELFTEST_EXAMPLES)(proving.selftest)
-tasks.tasks.command(epilog=proving.REVALIDATE_EXAMPLES)(proving.revalidate)
-tasks.tasks.command("generate", epilog=generating.GENERATE_EXAMPLES)(generating.generate_tasks)
-app.add_typer(tasks.tasks, name="tasks")
-app.add_typer(machine.apps, name="apps")
-app.command(epilog=machine.DOCTOR_EXAMPLES)(machine.doctor)
+
+def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The commands that a command line may mean: the one it names, or all where it names none."""
+    first, second = [*arguments[:2], "", ""][:2]
+    chosen = {first: GROUPS[first]} if first in GROUPS else {} if first in TOP.modules else GROUPS
+    app = _opened(TOP, first) if first not in GROUPS else _opened(TOP._replace(modules={}), "")
+    for name, own in chosen.items():
+        app.add_typer(_opened(own, second if first == name else ""), name=name)
+    return app
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    sys.exit(run(app, sys.argv[1:] or ["--help"]))
+    arguments = sys.argv[1:] or ["--help"]
+    sys.exit(run(app_for(arguments), arguments))
+
+
+def _opened(chosen: Group, word: str) -> typer.Typer:
+    """The commands of a group, or the one that the word names."""
+    app = group(chosen.about)
+    app.callback()(_named)
+    for name in [word] if word in chosen.modules else chosen.modules:
+        module = importlib.import_module(f"pipeline.commands.{chosen.modules[name]}")
+        join(app, {name: module.COMMANDS[name]})
+    return app
+
+
+def _named() -> None:
+    # With a callback a command keeps its name on the command line also where it is the only one.
+    pass
 
 
 if __name__ == "__main__":

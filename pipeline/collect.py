@@ -12,10 +12,10 @@ if not __package__:  # started by path: import from the repository root, not fro
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from pipeline.commands import running
-from pipeline.commands.shell import group, run
+from pipeline.commands.shell import group, join, run
 
 app = group()
-app.command(epilog=running.COLLECT_EXAMPLES)(running.collect)
+join(app, {"collect": running.COMMANDS["collect"]})
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.actions import Model
 from pipeline.calibrating import tables_of
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.clients import Clients
 from pipeline.commands.shell import run
 from pipeline.config import LlmConfig, RunConfig, parse_config
@@ -64,7 +64,7 @@ def test_labels_become_tables_a_file_and_a_picture(tmp_path: Path, capsys: pytes
     source = table(labelled({"a": 0.9, "b": 0.8}, signs=True), tmp_path / "labels.csv")
     out = tmp_path / "made" / "judges.json"
 
-    code = run(app, ["calibrate", "--labels", source, "--out", str(out)])
+    code = run(app_for(), ["calibrate", "--labels", source, "--out", str(out)])
 
     printed = capsys.readouterr().out
     assert code == 0
@@ -82,7 +82,7 @@ def test_only_the_judges_asked_for_are_measured(tmp_path: Path) -> None:
     source = table(labelled({"a": 0.9, "b": 0.8, "c": 0.7}), tmp_path / "labels.csv")
     out = tmp_path / "judges.json"
 
-    run(app, ["calibrate", "--labels", source, "--judges", "a, c", "--out", str(out)])
+    run(app_for(), ["calibrate", "--labels", source, "--judges", "a, c", "--out", str(out)])
 
     assert [voter.name for voter in load_calibration(str(out)).judges] == ["a", "c"]
 
@@ -100,7 +100,7 @@ def test_wrong_arguments_are_one_line(
 ) -> None:
     source = table(labelled({"a": 0.9, "b": 0.8}), tmp_path / "labels.csv")
 
-    code = run(app, ["calibrate", "--labels", source, *arguments])
+    code = run(app_for(), ["calibrate", "--labels", source, *arguments])
 
     assert code == 2
     assert capsys.readouterr().err.startswith(message)
@@ -162,7 +162,7 @@ def reviewed_run(folder: Path) -> str:
 def test_a_reviewed_run_becomes_a_calibration_of_its_own_judges(tmp_path: Path) -> None:
     out = tmp_path / "judges.json"
 
-    code = run(app, ["calibrate", "--labels", reviewed_run(tmp_path / "run"), "--out", str(out)])
+    code = run(app_for(), ["calibrate", "--labels", reviewed_run(tmp_path / "run"), "--out", str(out)])
 
     assert code == 0
     file = load_calibration(str(out))
@@ -236,7 +236,7 @@ def test_a_model_is_known_by_its_name_and_family(tmp_path: Path) -> None:
 def test_a_rule_that_cannot_do_without_figures_does_not_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = run(app, ["collect", "panel.rule=weighted", "--out", str(tmp_path / "run")])
+    code = run(app_for(), ["collect", "panel.rule=weighted", "--out", str(tmp_path / "run")])
 
     assert code == 2
     assert capsys.readouterr().err.startswith("error: panel.rule: 'weighted' needs panel.calibration=FILE")
@@ -246,7 +246,7 @@ def test_a_rule_that_cannot_do_without_figures_does_not_start(
 def test_a_calibration_of_other_judges_is_announced_as_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = settings(calibration([TELEMETRY]), tmp_path).panel.calibration
 
-    run(app, ["judge", "/nowhere", "--config", "fake", f"panel.calibration={path}"])
+    run(app_for(), ["judge", "/nowhere", "--config", "fake", f"panel.calibration={path}"])
 
     assert "note: panel.calibration was measured for other judges" in capsys.readouterr().err
 

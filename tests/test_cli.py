@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline import collect as collect_script
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.errors import SetupError
 from tests.datasets import attempt, collected, judging, verdict
@@ -38,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     """Exit code and the one line on standard error; nothing on standard output."""
-    code = run(app, arguments)
+    code = run(app_for(), arguments)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
@@ -47,15 +49,35 @@ def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "apps list", "apps up", "apps down", "apps reset"])
 def test_every_command_has_help_with_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    code = run(app, [*command.split(), "--help"])
+    code = run(app_for(), [*command.split(), "--help"])
 
     text = capsys.readouterr().out
     assert code == 0
     assert f"  pathproof {command}" in text.split("Examples:")[1]
 
 
+def test_a_command_that_reads_does_not_wait_for_what_acts() -> None:
+    asked = "import sys; from pipeline.cli import app_for; app_for(['query', 'DIR']); print('ray' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("words", [["query"], ["catalog", "show"], ["tasks", "check"], ["apps", "list"]])
+def test_what_a_command_line_names_is_found_alone_as_among_all(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    told = []
+    for app in (app_for(words), app_for()):
+        assert run(app, [*words, "--help"]) == 0
+        told.append(capsys.readouterr().out)
+
+    assert told[0] == told[1]
+
+
 def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    run(app, ["--help"])
+    run(app_for(), ["--help"])
 
     assert {line.split()[0] for line in capsys.readouterr().out.split("Commands:")[1].splitlines() if line.strip()} >= {
         *COMMANDS,
@@ -155,7 +177,9 @@ def test_ctrl_c_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 
 def test_a_query_prints_a_table(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    code = run(app, ["query", str(folder), "SELECT app_id, accepted, 1 / 3 AS third, NULL AS gone FROM yield_by_app"])
+    code = run(
+        app_for(), ["query", str(folder), "SELECT app_id, accepted, 1 / 3 AS third, NULL AS gone FROM yield_by_app"]
+    )
 
     header, *_, row = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert code == 0
@@ -164,7 +188,9 @@ def test_a_query_prints_a_table(capsys: pytest.CaptureFixture[str], folder: Path
 
 
 def test_a_query_prints_csv(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    run(app, ["query", str(folder), "--format", "csv", "SELECT 'a,b' AS text, [1, 2] AS list, {'x': 1} AS struct"])
+    run(
+        app_for(), ["query", str(folder), "--format", "csv", "SELECT 'a,b' AS text, [1, 2] AS list, {'x': 1} AS struct"]
+    )
 
     assert capsys.readouterr().out == 'text,list,struct\n"a,b","[1, 2]","{""x"": 1}"\n'
 
@@ -172,7 +198,7 @@ def test_a_query_prints_csv(capsys: pytest.CaptureFixture[str], folder: Path) ->
 def test_a_query_prints_json_lines(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     sql = "SELECT sha256, image.bytes AS picture, now() AS at FROM frames ORDER BY 1"
 
-    run(app, ["query", str(folder), "--format", "json", sql])
+    run(app_for(), ["query", str(folder), "--format", "json", sql])
 
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(found) == 2
@@ -190,7 +216,7 @@ def test_a_query_prints_json_lines(capsys: pytest.CaptureFixture[str], folder: P
 def test_columns_of_one_name_keep_their_own_cells(
     capsys: pytest.CaptureFixture[str], folder: Path, shape: str, printed: str
 ) -> None:
-    run(app, ["query", str(folder), "--format", shape, "SELECT 1 AS a, 2 AS a, 3 AS b"])
+    run(app_for(), ["query", str(folder), "--format", shape, "SELECT 1 AS a, 2 AS a, 3 AS b"])
 
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert lines == [line.strip() for line in printed.splitlines()]
@@ -199,13 +225,16 @@ def test_columns_of_one_name_keep_their_own_cells(
 def test_json_holds_sums_as_numbers_and_what_is_no_number_as_text(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    run(app, ["query", str(folder), "--format", "json", "SELECT sum(n) AS s, 'nan'::DOUBLE AS d FROM range(3) t(n)"])
+    run(
+        app_for(),
+        ["query", str(folder), "--format", "json", "SELECT sum(n) AS s, 'nan'::DOUBLE AS d FROM range(3) t(n)"],
+    )
 
     assert json.loads(capsys.readouterr().out) == {"s": 3, "d": "nan"}
 
 
 def test_a_query_writes_parquet(capfdbinary: pytest.CaptureFixture[bytes], folder: Path, tmp_path: Path) -> None:
-    run(app, ["query", str(folder), "--format", "parquet", "SELECT 7 AS seven"])
+    run(app_for(), ["query", str(folder), "--format", "parquet", "SELECT 7 AS seven"])
 
     path = tmp_path / "rows.parquet"
     path.write_bytes(capfdbinary.readouterr().out)
@@ -216,7 +245,7 @@ def test_several_folders_are_one_dataset(capsys: pytest.CaptureFixture[str], fol
     other = collected(tmp_path / "other", [attempt("b" * 24)], run_id="run-b")
 
     sql = "SELECT count(*) AS n FROM trajectories"
-    run(app, ["query", str(folder), str(other), "--format", "csv", sql])
+    run(app_for(), ["query", str(folder), str(other), "--format", "csv", sql])
 
     assert capsys.readouterr().out == "n\n2\n"
 
@@ -229,7 +258,7 @@ def test_bad_sql_is_one_line(capsys: pytest.CaptureFixture[str], folder: Path) -
 
 
 def test_a_sound_folder_passes_the_check(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    code = run(app, ["check", str(folder)])
+    code = run(app_for(), ["check", str(folder)])
 
     captured = capsys.readouterr()
     assert (code, captured.out, captured.err) == (0, "", "0 errors, 0 leftovers\n")
@@ -239,7 +268,7 @@ def test_an_unsound_folder_fails_the_check_and_is_listed(capsys: pytest.CaptureF
     part = next((folder / "steps").glob("*.parquet"))
     part.unlink()
 
-    code = run(app, ["check", str(folder)])
+    code = run(app_for(), ["check", str(folder)])
 
     captured = capsys.readouterr()
     assert code == 1
@@ -250,14 +279,14 @@ def test_a_report_is_written_and_named(capsys: pytest.CaptureFixture[str], tmp_p
     folder = collected(tmp_path / "run", [])
     page = tmp_path / "page.html"
 
-    code = run(app, ["report", str(folder), "--out", str(page)])
+    code = run(app_for(), ["report", str(folder), "--out", str(page)])
 
     assert (code, capsys.readouterr().out.strip()) == (0, str(page))
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_applications_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    code = run(app, ["apps", "list"])
+    code = run(app_for(), ["apps", "list"])
 
     listed = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert code == 0

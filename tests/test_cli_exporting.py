@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.check import check
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from tests.datasets import attempt, collected, judging, verdict
 
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_export_prints_counts_and_the_place(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    code = run(app, ["export", str(folder), "--to", "sft", "--for", "trl", "--out", str(out)])
+    code = run(app_for(), ["export", str(folder), "--to", "sft", "--for", "trl", "--out", str(out)])
     captured = capsys.readouterr()
     assert code == 0
     assert captured.out == f"rows=0 rejected=1 out={out}\n"
@@ -43,7 +43,7 @@ def test_export_prints_counts_and_the_place(folder: Path, tmp_path: Path, capsys
 def test_wrong_arguments_cost_one_line_and_exit_code_2(
     arguments: list[str], message: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = run(app, ["export", str(folder), *arguments, "--out", str(tmp_path / "out")])
+    code = run(app_for(), ["export", str(folder), *arguments, "--out", str(tmp_path / "out")])
     captured = capsys.readouterr()
     assert code == 2
     assert captured.out == "" and captured.err.startswith(message) and captured.err.count("\n") == 1
@@ -52,7 +52,7 @@ def test_wrong_arguments_cost_one_line_and_exit_code_2(
 
 @pytest.mark.parametrize("command", [["export", "--to", "sft"], ["redact"]])
 def test_what_is_no_dataset_is_refused(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = run(app, [*command, str(tmp_path), "--out", str(tmp_path / "out")])
+    code = run(app_for(), [*command, str(tmp_path), "--out", str(tmp_path / "out")])
     assert code == 2
     assert "is not a dataset folder" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -62,7 +62,7 @@ def test_redact_writes_a_sound_folder_and_prints_counts(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "public"
-    assert run(app, ["redact", str(folder), "--out", str(out)]) == 0
+    assert run(app_for(), ["redact", str(folder), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={out}\n"
     assert check(out) == []
 
@@ -70,7 +70,7 @@ def test_redact_writes_a_sound_folder_and_prints_counts(
 def test_redact_prints_the_address_of_a_copy_in_a_store(
     folder: Path, bucket: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(app, ["redact", str(folder), "--out", f"{bucket}/public/"]) == 0
+    assert run(app_for(), ["redact", str(folder), "--out", f"{bucket}/public/"]) == 0
     assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={bucket}/public\n"
 
 
@@ -88,6 +88,6 @@ def test_what_is_no_dataset_is_written_on_this_machine_only(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    assert run(app, [*command, str(folder), "--out", out]) == 2
+    assert run(app_for(), [*command, str(folder), "--out", out]) == 2
     assert capsys.readouterr().err == (f"error: out: {out} is no local path; write it here, and copy it from here\n")
     assert sorted(tmp_path.iterdir()) == before

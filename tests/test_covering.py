@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from catalogs.coverage import Covered
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.coverage_page import coverage_page
 from pipeline.doctor import chromium
@@ -24,7 +24,7 @@ FIGURES = r"domains=(\d+) categories=(\d+) mobile_apps=(\d+) apps25=(\d+) tasks=
 
 def lines_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     """What the command prints on standard output."""
-    assert run(app, ["catalog", "coverage", *arguments]) == 0
+    assert run(app_for(), ["catalog", "coverage", *arguments]) == 0
     return capsys.readouterr().out.splitlines()
 
 
@@ -78,8 +78,8 @@ def test_the_page_is_written_where_it_is_wanted(capsys: pytest.CaptureFixture[st
 
 
 def test_wrong_arguments_are_told_in_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(app, ["catalog", "coverage", str(tmp_path / "none")]) == 2
-    assert run(app, ["catalog", "coverage", "--html", "s3://bucket/x.html"]) == 2
+    assert run(app_for(), ["catalog", "coverage", str(tmp_path / "none")]) == 2
+    assert run(app_for(), ["catalog", "coverage", "--html", "s3://bucket/x.html"]) == 2
     assert capsys.readouterr().err.count("\n") == 2
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalogs.explore import Budget
-from pipeline import cli
 from pipeline.check import check
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.config import override_config
 from pipeline.dataset import Dataset
@@ -70,7 +70,7 @@ def test_the_command_prints_a_table_and_keeps_what_was_found(
 ) -> None:
     out = str(tmp_path / "catalog")
 
-    codes = [run(cli.app, ["catalog", "explore", "fake-todo", "--out", out, "--edges", "8"]) for _ in range(2)]
+    codes = [run(app_for(), ["catalog", "explore", "fake-todo", "--out", out, "--edges", "8"]) for _ in range(2)]
 
     lines = capsys.readouterr().out.splitlines()
     assert codes == [0, 0]
@@ -83,6 +83,6 @@ def test_the_command_prints_a_table_and_keeps_what_was_found(
 
 
 def test_the_command_knows_which_applications_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli.app, ["catalog", "explore", "nothing-like-it"]) == 2
-    assert run(cli.app, ["catalog", "explore", "fake-todo", "trac"]) == 2
+    assert run(app_for(), ["catalog", "explore", "nothing-like-it"]) == 2
+    assert run(app_for(), ["catalog", "explore", "fake-todo", "trac"]) == 2
     assert "no capability catalog for 'nothing-like-it'" in capsys.readouterr().err

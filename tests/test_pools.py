@@ -12,7 +12,7 @@ import pytest
 
 from catalogs.build_pools import POOLS, build, load_rules, main, read_facts
 from catalogs.pools import WebCategory, WebEntry, desktop_pool, mobile_pool, web_pool
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 
 FACTS = Path(os.environ.get("PATHPROOF_POOL_FACTS") or Path(__file__).parents[2] / "shared" / "data" / "pools")
@@ -190,12 +190,12 @@ def test_the_builder_says_which_file_is_missing(tmp_path: Path, capsys: pytest.C
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[list[str]]:
-    assert run(app, ["catalog", "show", *arguments]) == 0
+    assert run(app_for(), ["catalog", "show", *arguments]) == 0
     return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
 
 
 def test_show_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["catalog", "show", "--help"]) == 0
+    assert run(app_for(), ["catalog", "show", "--help"]) == 0
     assert "  pathproof catalog show" in capsys.readouterr().out.split("Examples:")[1]
 
 
@@ -232,5 +232,5 @@ def test_show_lists_the_capabilities_of_an_application(capsys: pytest.CaptureFix
     [(["web", "--category", "x"], "--category"), (["web", "--language", "zh"], "--language"), (["nowhere"], "nowhere")],
 )
 def test_show_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str], arguments: list[str], named: str) -> None:
-    assert run(app, ["catalog", "show", *arguments]) == 2
+    assert run(app_for(), ["catalog", "show", *arguments]) == 2
     assert named in capsys.readouterr().err

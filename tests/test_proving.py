@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.check import check
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.dataset import Dataset
 from pipeline.records import Validation, now
@@ -28,7 +28,7 @@ WORLDLESS = with_faults(fake_task("How many"), "failing_starts: -1")
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[list[str]], str]:
-    code = run(app, ["tasks", *arguments])
+    code = run(app_for(), ["tasks", *arguments])
     said = capsys.readouterr()
     return code, [line.split("\t") for line in said.out.splitlines()], said.err
 
@@ -83,7 +83,7 @@ def test_wrong_arguments_are_named(capsys: pytest.CaptureFixture[str], arguments
 
 @pytest.mark.parametrize("command", ["selftest", "revalidate"])
 def test_they_have_help_with_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert run(app, ["tasks", command, "--help"]) == 0
+    assert run(app_for(), ["tasks", command, "--help"]) == 0
     assert f"  pathproof tasks {command}" in capsys.readouterr().out.split("Examples:")[1]
 
 
@@ -131,5 +131,5 @@ def collected(tmp_path: Path, tasks: Sequence[TaskSpec]) -> Path:
     """A run of these tasks; some may break."""
     source, folder = tasks_file(tmp_path / "tasks.jsonl", tasks), tmp_path / "run"
     once = ["attempts=1", "faults.stop_rate=1", "policy.mistakes=0"]
-    run(app, ["collect", "--config", "fake", f"tasks={source}", *once, "--out", str(folder)])
+    run(app_for(), ["collect", "--config", "fake", f"tasks={source}", *once, "--out", str(folder)])
     return folder

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from pipeline import manifest
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.compact import compact
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.query import VIEWS, Damage, ask, query, view_sql
 from pipeline.redact import redact
+from pipeline.storage import storage_of
 from tests.datasets import attempt, collected, judging, verdict
+from tests.objectstore import contents
+from tests.runs import fingerprint
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def test_no_view_reads_what_a_statement_does_not_name(view: str) -> None:
 
 
 def test_damaged_manifest_is_told(folder: Path) -> None:
-    name = manifest.object_names(folder)[-1]
+    name = manifest.survey(folder).counted[-1]
     (folder / name.path).write_text("{")
 
     (damage,) = ask("SELECT 1", [folder]).damaged
@@ -78,7 +82,7 @@ def test_left_out_parts_are_told_on_standard_error(folder: Path, capsys: pytest.
     flip(folder, "steps")
     flip(folder, "frames")
 
-    code = run(app, ["query", str(folder), "--format", "csv", "SELECT count(*) AS n FROM steps, frames"])
+    code = run(app_for(), ["query", str(folder), "--format", "csv", "SELECT count(*) AS n FROM steps, frames"])
 
     captured = capsys.readouterr()
     assert (code, captured.out) == (0, "n\n0\n")
@@ -87,7 +91,7 @@ def test_left_out_parts_are_told_on_standard_error(folder: Path, capsys: pytest.
 
 @pytest.mark.parametrize("sql", ["", " ", "/* nothing */", ";"])
 def test_sql_that_says_nothing_is_the_users_mistake(sql: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["query", str(folder), sql]) == 2
+    assert run(app_for(), ["query", str(folder), sql]) == 2
     assert capsys.readouterr().err == "error: query: the SQL is empty; for example: SELECT * FROM yield_by_app\n"
 
 
@@ -120,3 +124,95 @@ def test_different_runs_and_empty_ones_are_one_dataset(folder: Path, tmp_path: P
     (empty / "manifest").mkdir(parents=True)
 
     assert query("SELECT * FROM steps", [folder, other, empty]).num_rows == 9
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that stays as it is, with a file beside its tables."""
+    made = collected(tmp_path_factory.mktemp("still") / "run", [attempt("t1")])
+    (made / "private").write_text("key")
+    return made
+
+
+WRITING = {
+    "COPY": "COPY steps TO '{folder}/new'",
+    "COPY over a part": "-- all of it\nCOPY (SELECT 1 AS a) TO '{part}' (FORMAT parquet, USE_TMP_FILE false)",
+    "COPY explained": "EXPLAIN ANALYZE COPY (SELECT 1 AS a) TO '{part}' (FORMAT parquet, USE_TMP_FILE false)",
+    "COPY at last": "SELECT 1; COPY steps TO '{folder}/new'",
+    "ATTACH": "ATTACH '{folder}/new'",
+    "EXPORT": "EXPORT DATABASE '{folder}/new'",
+    "LOAD": "INSTALL httpfs; LOAD httpfs",
+    "SET": "SET enable_external_access = true",
+    "PREPARE": "PREPARE p AS COPY steps TO '{folder}/new'; EXECUTE p",
+    "PRAGMA": "PRAGMA version",
+}
+
+
+@pytest.mark.parametrize("kind", WRITING)
+def test_statement_that_does_more_than_read_is_refused_and_told_what_to_do(kind: str, still: Path) -> None:
+    before = fingerprint(still)
+    part = still / Dataset(still).parts("steps")[0].path
+
+    with pytest.raises(ConfigError) as caught:
+        query(WRITING[kind].format(folder=still, part=part), [still])
+
+    assert str(caught.value) == (
+        f"query: {kind.split()[0]} is refused, for a statement may only read; "
+        "to keep its rows: --format parquet > rows.parquet"
+    )
+    assert fingerprint(still) == before
+
+
+OUTSIDE = {
+    "a text": "SELECT * FROM read_text('{}')",
+    "a table": "SELECT * FROM read_parquet('{}')",
+    "a pattern": "SELECT * FROM glob('{}*')",
+    "in a view": "CREATE VIEW v AS SELECT * FROM read_csv('{}'); SELECT * FROM v",
+    "in a subquery": "SELECT (SELECT max(content) FROM read_text('{}')) FROM steps",
+    "a secret to keep": "CREATE PERSISTENT SECRET keys (TYPE s3, KEY_ID '{}', SECRET 'b')",
+}
+
+
+@pytest.mark.parametrize("where", OUTSIDE)
+def test_nothing_but_the_dataset_can_be_read(where: str, still: Path) -> None:
+    for place in (still / "private", "/etc/hostname"):
+        with pytest.raises(ConfigError, match="query: nothing but the dataset can be read") as caught:
+            query(OUTSIDE[where].format(place), [still])
+        assert "\n" not in str(caught.value)
+
+
+def test_what_a_statement_defines_serves_the_statements_after_it(still: Path) -> None:
+    rows = query("CREATE TABLE typed AS FROM steps WHERE action.type = 'Type'; SELECT * FROM typed", [still])
+
+    assert rows.num_rows == 1
+    assert query("DESCRIBE rl_steps", [still]).num_rows > 20
+
+
+@pytest.mark.parametrize("name", ["run-*", "run-?", "run-[1]", "**", "it's {a,b} [", "a\\b"])
+def test_folder_is_never_a_pattern(name: str, tmp_path: Path) -> None:
+    folder = collected(tmp_path / name, [attempt("t1")])
+    beside = collected(tmp_path / "run-1", [attempt("t2")], run_id="run-b")
+
+    for table in ("steps", "frames"):
+        runs = f"SELECT DISTINCT run_id FROM {table}"
+        assert query(runs, [folder]).to_pylist() == [{"run_id": "run-a"}]
+        assert query(runs, [folder, beside]).num_rows == 2
+    with duckdb.connect() as bare:
+        bare.execute((folder / "views.sql").read_text())
+        assert bare.sql("SELECT DISTINCT run_id FROM steps").fetchall() == [("run-a",)]
+
+
+def test_store_is_read_by_name_only_and_never_written(bucket: str) -> None:
+    storage = storage_of(f"{bucket}/run-[1]*")
+    collected(storage, [attempt("t1")])
+    storage_of(f"{bucket}/run-1").create("steps/private", b"key")
+    part = storage.url(Dataset(storage).parts("steps")[0].path)
+    before = contents(storage)
+
+    assert query("SELECT * FROM steps", [storage]).num_rows == 3
+    for sql in (f"SELECT * FROM read_text('{bucket}/run-1/steps/private')", f"SELECT * FROM glob('{bucket}/**')"):
+        with pytest.raises(ConfigError, match="nothing but the dataset can be read"):
+            query(sql, [storage])
+    with pytest.raises(ConfigError, match="COPY is refused"):
+        query(f"COPY (SELECT 1 AS a) TO '{part}'", [storage])
+    assert contents(storage) == before

@@ -14,7 +14,7 @@ from catalogs.library import Library
 from catalogs.research import Built, asked_for, build, documented, known_catalog, past, says
 from catalogs.sources import Source, Tasks
 from pipeline.cataloguing import catalog_folder, read_catalog, write_catalog
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, ModelError, RunError
@@ -274,7 +274,7 @@ def test_a_file_that_is_no_catalog_is_refused(tmp_path: Path, text: str) -> None
 
 
 def command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = run(app, ["catalog", *arguments])
+    code = run(app_for(), ["catalog", *arguments])
     told = capsys.readouterr()
     return code, told.out, told.err
 

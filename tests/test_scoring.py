@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from catalogs.scoring import SiteScore, facts_of, scores_of, visual_of
 from catalogs.survey import Surveyed, read_scores, survey
 from catalogs.visitor import Declined, Visit, Visitor
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.errors import ConfigError
 from pipeline.ports import free_port
@@ -328,7 +328,7 @@ def test_show_says_that_nothing_was_checked_offline(
 ) -> None:
     monkeypatch.setattr("pipeline.commands.catalogs.survey", lambda *_, **__: Surveyed(0, 0, offline=True))
 
-    code = run(app, ["catalog", "show", "web", "--limit", "1", "--score", str(tmp_path / "none.jsonl")])
+    code = run(app_for(), ["catalog", "show", "web", "--limit", "1", "--score", str(tmp_path / "none.jsonl")])
 
     captured = capsys.readouterr()
     assert (code, captured.out) == (1, "")
@@ -345,7 +345,7 @@ def test_show_lists_what_is_in_the_file_best_first(
     rows = [gone, scored.model_copy(update={"domain": "facebook.com"})]
     file.write_text("".join(f"{row.model_dump_json()}\n" for row in rows), encoding="utf-8")
 
-    code = run(app, ["catalog", "show", "web", "--limit", "2", "--score", str(file)])
+    code = run(app_for(), ["catalog", "show", "web", "--limit", "2", "--score", str(file)])
 
     lines = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()]
     assert code == 0
@@ -353,5 +353,5 @@ def test_show_lists_what_is_in_the_file_best_first(
 
 
 def test_only_web_sites_can_be_visited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["catalog", "show", "mobile", "--score", str(tmp_path / "x")]) == 2
+    assert run(app_for(), ["catalog", "show", "mobile", "--score", str(tmp_path / "x")]) == 2
     assert "--score" in capsys.readouterr().err

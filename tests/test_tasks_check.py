@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.tasks import TaskSpec
 from taskspecs.gate import gate
@@ -16,7 +16,7 @@ from tests.candidates import TODAY, candidates
 
 
 def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[list[str]]]:
-    code = run(app, ["tasks", "check", *arguments])
+    code = run(app_for(), ["tasks", "check", *arguments])
     return code, [line.split("\t") for line in capsys.readouterr().out.splitlines()]
 
 
@@ -91,12 +91,12 @@ def test_the_day_can_be_stated(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     ("arguments", "named"), [(["nowhere"], "nowhere"), (["quickstart", "--today", "soon"], "--today")]
 )
 def test_wrong_arguments_are_named(capsys: pytest.CaptureFixture[str], arguments: list[str], named: str) -> None:
-    assert run(app, ["tasks", "check", *arguments]) == 2
+    assert run(app_for(), ["tasks", "check", *arguments]) == 2
     assert named in capsys.readouterr().err
 
 
 def test_it_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["tasks", "check", "--help"]) == 0
+    assert run(app_for(), ["tasks", "check", "--help"]) == 0
     assert "  pathproof tasks check" in capsys.readouterr().out.split("Examples:")[1]
 
 

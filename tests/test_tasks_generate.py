@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands import generating
 from pipeline.commands.shell import run
 from pipeline.config import RunConfig
@@ -37,7 +37,7 @@ class Made:
 
 
 def made(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> Made:
-    code = run(app, ["tasks", "generate", *arguments, "--out", str(folder / "t.jsonl")])
+    code = run(app_for(), ["tasks", "generate", *arguments, "--out", str(folder / "t.jsonl")])
     said = capsys.readouterr()
     return Made(code, said.out, said.err, folder)
 
@@ -59,7 +59,7 @@ def test_tasks_are_written_with_a_table_and_a_line_that_sums_up(
 def test_what_it_writes_is_admitted_by_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     made(capsys, tmp_path, *FAKE, "--no-selftest")
 
-    assert run(app, ["tasks", "check", str(tmp_path / "t.jsonl"), "--share", "1"]) == 0
+    assert run(app_for(), ["tasks", "check", str(tmp_path / "t.jsonl"), "--share", "1"]) == 0
 
 
 def test_the_same_command_makes_the_same_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -158,12 +158,12 @@ def test_a_model_that_is_configured_writes_what_can_be_done(
     ],
 )
 def test_wrong_arguments_are_named(capsys: pytest.CaptureFixture[str], arguments: list[str], named: str) -> None:
-    assert run(app, ["tasks", "generate", *arguments]) == 2
+    assert run(app_for(), ["tasks", "generate", *arguments]) == 2
     assert named in capsys.readouterr().err
 
 
 def test_it_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["tasks", "generate", "--help"]) == 0
+    assert run(app_for(), ["tasks", "generate", "--help"]) == 0
     assert "  pathproof tasks generate trac fava" in capsys.readouterr().out.split("Examples:")[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 from botocore.stub import Stubber
 
 from pipeline import s3_storage
-from pipeline.cli import app
+from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.errors import RunError, SinkError
 from pipeline.storage import disk_errors, storage_of, store_errors
@@ -29,7 +29,7 @@ READING = {
 
 def said(capsys: pytest.CaptureFixture[str], arguments: list[str], address: str, tmp_path: Path) -> tuple[int, str]:
     """The exit code and the one line of a command about a dataset."""
-    code = run(app, [one.format(address, out=tmp_path / "out") for one in arguments])
+    code = run(app_for(), [one.format(address, out=tmp_path / "out") for one in arguments])
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1, captured
     assert not (tmp_path / "out").exists()

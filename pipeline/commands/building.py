@@ -18,7 +18,7 @@ from catalogs.research import Built, build
 from catalogs.sources import Source, find_sources, source_names
 from pipeline.cataloguing import write_catalog
 from pipeline.clients import endpoint_of
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.config import ModelConfig, RunConfig, load_config
 from pipeline.errors import ConfigError
 from pipeline.llm import Client, LocalLimiter, demand, probe
@@ -142,3 +142,6 @@ def _closing(sources: Sequence[Source], built: Built) -> str:
 def is_place(what: str) -> bool:
     """Whether a catalog is named by its file or folder, not by its application."""
     return "://" in what or Path(what).exists()
+
+
+COMMANDS = {"build": Command(build_catalogs, BUILD_EXAMPLES)}

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from pipeline.calibrating import calibrate_labels, tables_of, write_calibration
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.storage import local_path
 
 CALIBRATE_EXAMPLES = examples(
@@ -49,3 +49,6 @@ def calibrate(
         console.print(table)
     typer.echo(f"calibration={out} id={file.calibration_id} picture={picture}")
     return 0
+
+
+COMMANDS = {"calibrate": Command(calibrate, CALIBRATE_EXAMPLES)}

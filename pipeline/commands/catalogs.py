@@ -14,7 +14,7 @@ from catalogs.store import load_catalog
 from catalogs.survey import read_scores, survey
 from pipeline.cataloguing import read_catalog
 from pipeline.commands.building import capability_tree, is_place
-from pipeline.commands.shell import examples, group
+from pipeline.commands.shell import Command, examples
 from pipeline.errors import ConfigError
 
 CATALOG_EXAMPLES = examples(
@@ -29,10 +29,6 @@ Entry = TypeVar("Entry", bound=PoolEntry)
 RANK_NOTE = "rank: the place in an order like Tranco's, not in the official list; no site or app was opened"
 
 
-catalog = group("What environments exist, and what applications can do.")
-
-
-@catalog.command(epilog=CATALOG_EXAMPLES)
 def show(
     what: Annotated[
         str | None,
@@ -126,3 +122,6 @@ def _told(entries: Sequence[PoolEntry], limit: int | None) -> None:
 def _cell(value: object) -> str:
     text = ",".join(value) if isinstance(value, tuple) else str(value)
     return "-" if value is None or not text else text
+
+
+COMMANDS = {"show": Command(show, CATALOG_EXAMPLES)}

@@ -13,7 +13,7 @@ from catalogs.coverage import Covered, by_app, covered, many_sided
 from catalogs.pools import mobile_pool, web_pool
 from catalogs.store import catalog_names, load_catalog
 from pipeline.apps import app_names
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.coverage_page import coverage_page
 from pipeline.query import query
 from pipeline.storage import local_path
@@ -83,3 +83,6 @@ def _source(folders: Sequence[str]) -> str:
 
 def _told(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%dT%H:%MZ}" if moment else "-"
+
+
+COMMANDS = {"coverage": Command(coverage, COVERAGE_EXAMPLES)}

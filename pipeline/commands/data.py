@@ -21,8 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.check import check as check_folder
-from pipeline.commands.running import Folder
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, Folder, examples
 from pipeline.compact import compact as compact_folder
 from pipeline.errors import ConfigError
 from pipeline.query import Damage, ask
@@ -184,3 +183,11 @@ def _shown(cell: Any) -> str:
         case _:
             text = str(_flat(_simple(cell)))
             return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+
+
+COMMANDS = {
+    "check": Command(check, CHECK_EXAMPLES),
+    "query": Command(query, QUERY_EXAMPLES),
+    "compact": Command(compact, COMPACT_EXAMPLES),
+    "report": Command(report, REPORT_EXAMPLES),
+}

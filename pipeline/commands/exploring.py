@@ -8,7 +8,7 @@ import typer
 
 from catalogs.explore import Budget, Line, Report
 from catalogs.store import load_catalog
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.config import override_config
 from pipeline.envs.fake_app import APP_ID as FAKE_APP
 from pipeline.errors import ConfigError
@@ -86,3 +86,6 @@ def _closing(report: Report) -> str:
         "seconds": f"{report.seconds:.0f}",
     }
     return " ".join(f"{name}={value}" for name, value in counts.items())
+
+
+COMMANDS = {"explore": Command(explore, EXPLORE_EXAMPLES)}

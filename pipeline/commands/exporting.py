@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from pipeline.commands.running import Folder
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, Folder, examples
 from pipeline.errors import ConfigError, first_problem
 from pipeline.export import ExportOptions
 from pipeline.export import export as export_rows
@@ -90,3 +89,6 @@ def redact(
 
 def _counted(found: Counter[str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in sorted(found.items())) or "none"
+
+
+COMMANDS = {"export": Command(export, EXPORT_EXAMPLES), "redact": Command(redact, REDACT_EXAMPLES)}

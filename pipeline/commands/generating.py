@@ -19,7 +19,7 @@ from catalogs.store import load_catalog
 from pipeline.actions import Model
 from pipeline.app_entry import app_names
 from pipeline.clients import endpoint_of
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.commands.tasks import day_of
 from pipeline.config import RunConfig, load_config
 from pipeline.envs.fake import FakeEnvironment
@@ -244,3 +244,6 @@ def _counts(tasks: Sequence[TaskSpec], rejected: int) -> list[str]:
         f"{largest_share(tasks):.1%}",
         str(rejected),
     ]
+
+
+COMMANDS = {"generate": Command(generate_tasks, GENERATE_EXAMPLES)}

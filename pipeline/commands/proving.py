@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.actions import Model
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, examples
 from pipeline.errors import ConfigError
 from pipeline.progress import Board
 from pipeline.revalidating import revalidate_folder, stored_tasks
@@ -125,3 +125,6 @@ def _code(tasks: Sequence[TaskSpec], found: Mapping[str, Trial]) -> int:
 
 def _write(path: Path, rows: Iterable[Model]) -> None:
     path.write_text("".join(f"{row.model_dump_json()}\n" for row in rows), encoding="utf-8")
+
+
+COMMANDS = {"selftest": Command(selftest, SELFTEST_EXAMPLES), "revalidate": Command(revalidate, REVALIDATE_EXAMPLES)}

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.commands.running import Folder
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, Folder, examples
 from pipeline.review import review as review_folder
 from pipeline.review_session import Selection
 
@@ -34,3 +33,6 @@ def review(
     done = review_folder(folder, Selection(audit, seed, limit), typer.echo, port=port, name=name)
     typer.echo(f"{done.answered} of {done.total} answered", err=True)
     return 0
+
+
+COMMANDS = {"review": Command(review, REVIEW_EXAMPLES)}

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pipeline.commands.shell import examples
+from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.drive import Outcome
 from pipeline.errors import ConfigError
@@ -28,7 +28,6 @@ JudgingAssignments = Annotated[
     list[str] | None,
     typer.Argument(metavar="KEY=VALUE", help=f"Keys of {', '.join(JUDGING_PARTS)}, for example panel.rule=single."),
 ]
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run, or its s3:// address.")]
 
 COLLECT_EXAMPLES = examples(
     "pathproof collect",
@@ -117,3 +116,10 @@ def _close(outcome: Outcome) -> int:
     typer.echo(f"next: pathproof report {outcome.folder}")
     typer.echo(f'      pathproof query {outcome.folder} "SELECT * FROM yield_by_app"')
     return 0
+
+
+COMMANDS = {
+    "collect": Command(collect, COLLECT_EXAMPLES),
+    "resume": Command(resume, RESUME_EXAMPLES),
+    "judge": Command(judge, JUDGE_EXAMPLES),
+}

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, NamedTuple
 
 import typer
 from typer.exceptions import TyperException
 
 from pipeline.errors import ConfigError, PathproofError
+
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run, or its s3:// address.")]
 
 _INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
@@ -26,6 +29,19 @@ def group(about: str | None = None) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
+
+
+class Command(NamedTuple):
+    """What a name on the command line does, and the examples of its help."""
+
+    function: Callable[..., int]
+    examples: str
+
+
+def join(app: typer.Typer, commands: Mapping[str, Command]) -> None:
+    """Add commands under their names."""
+    for name, command in commands.items():
+        app.command(name, epilog=command.examples)(command.function)
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.commands.shell import examples, group
+from pipeline.commands.shell import Command, examples
 from pipeline.errors import ConfigError
 from pipeline.records import now
 from taskspecs.gate import TEMPLATE_SHARE, gate
@@ -23,10 +23,7 @@ CHECK_EXAMPLES = examples(
     "pathproof tasks check mine.jsonl --contamination benchmarks.txt --today 2027-01-31",
 )
 
-tasks = group("What is asked of applications, and whether it may be.")
 
-
-@tasks.command(epilog=CHECK_EXAMPLES)
 def check(
     source: Annotated[str, typer.Argument(metavar="SET|FILE", help="A shipped task set, a YAML file or JSON lines.")],
     contamination: Annotated[
@@ -62,3 +59,6 @@ def day_of(text: str | None) -> date:
         return date.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"--today: '{text}' is not a date like 2027-01-31") from error
+
+
+COMMANDS = {"check": Command(check, CHECK_EXAMPLES)}
