@@ -8,7 +8,7 @@ is wrong. This module knows nothing of records.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -44,6 +44,11 @@ VIEWS = (
 
 _DISTINCT = frozenset({"frames", "trees"})
 """Tables whose rows may repeat across parts; also the ones too heavy to be hashed where they are not asked for."""
+
+_READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.CREATE})
+"""Kinds of statement that are run; DESCRIBE, SHOW, SUMMARIZE and FROM are of the first."""
+
+_WRITE_RESULTS = "to keep its rows: --format parquet > rows.parquet"
 
 _HEADER = "-- Paths are those of the last publish; for a folder that was moved, use `pathproof query`.\n"
 
@@ -86,8 +91,7 @@ def ask(sql: str, folders: Sequence[Address]) -> Answer:
     Pictures and trees are hashed only for a statement that names them; no other one reads any. Raises ConfigError for
     bad SQL, a wrong folder, or folders that hold the same run.
     """
-    if not _statements(sql):
-        raise ConfigError("query: the SQL is empty; for example: SELECT * FROM yield_by_app")
+    _refuse_writing(sql)
     storages = {storage.address: storage for storage in map(storage_of, folders)}
     views = {storage: _seen(storage, _named(sql)) for storage in storages.values()}
     found = {storage: seen.parts for storage, seen in views.items()}
@@ -99,11 +103,20 @@ def ask(sql: str, folders: Sequence[Address]) -> Answer:
     return Answer(rows, [seen.damage for seen in views.values() if seen.damage])
 
 
-def _statements(sql: str) -> list[duckdb.Statement]:
+def _refuse_writing(sql: str) -> None:
+    """Only statements that read, and definitions that live as long as the statement, are run."""
     try:
-        return duckdb.extract_statements(sql)
+        statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:
         raise _bad_sql(error) from error
+    if not statements:
+        raise ConfigError("query: the SQL is empty; for example: SELECT * FROM yield_by_app")
+    for statement in statements:
+        kind = statement.type
+        if kind is duckdb.StatementType.EXPLAIN and re.search(r"\bcopy\b", statement.query, re.IGNORECASE):
+            kind = duckdb.StatementType.COPY  # EXPLAIN ANALYZE carries it out
+        if kind not in _READING:
+            raise ConfigError(f"query: {kind.name} is refused, for a statement may only read; {_WRITE_RESULTS}")
 
 
 def _named(sql: str) -> frozenset[str]:
@@ -136,7 +149,7 @@ def _run_id(storage: Storage, parts: Sequence[PartRef]) -> str | None:
 
 
 def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection:
-    """A connection with every table and view over these parts, by dataset."""
+    """A connection with every table and view over these parts, by dataset; it opens no other file or address."""
     listed: dict[str, PartRef] = {}
     shown: dict[str, AbstractFileSystem] = {}
     for address, refs in parts.items():
@@ -150,7 +163,17 @@ def connect(parts: Mapping[Any, Sequence[PartRef]]) -> duckdb.DuckDBPyConnection
     for files in shown.values():
         connection.register_filesystem(files)
     connection.execute(views_sql(listed))
+    _confine(connection, listed)
     return connection
+
+
+def _confine(connection: duckdb.DuckDBPyConnection, addresses: Iterable[str]) -> None:
+    """Leave a connection these files and no others, for good."""
+    # DuckDB asks for the pattern first, then for the file that matches it.
+    allowed = sorted({spelling for address in addresses for spelling in (address, _pattern(address))})
+    connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, allowed))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def sound_parts(address: Address, hashed: Collection[str] = ()) -> list[PartRef]:
@@ -186,7 +209,10 @@ def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
-    return ConfigError(f"query: {str(error).splitlines()[0]}")
+    said = str(error).splitlines()[0]
+    if isinstance(error, duckdb.PermissionException):
+        return ConfigError(f"query: nothing but the dataset can be read ({said}); {_WRITE_RESULTS}")
+    return ConfigError(f"query: {said}")
 
 
 class _Listed(NamedTuple):
@@ -241,8 +267,13 @@ def _renamed(table: str) -> str:
 
 
 def _parquet(addresses: Sequence[str], options: Sequence[str]) -> str:
-    listed = "[\n    " + ",\n    ".join(_quoted(address) for address in addresses) + "]"
+    listed = "[\n    " + ",\n    ".join(_quoted(_pattern(address)) for address in addresses) + "]"
     return f"read_parquet({', '.join([listed, 'hive_partitioning = false', *(f'{name} = true' for name in options)])})"
+
+
+def _pattern(address: str) -> str:
+    """The pattern that this address alone matches: DuckDB takes every address for one."""
+    return re.sub(r"[*?\[]", r"[\g<0>]", address)
 
 
 def _completed(table: str, column: str) -> str:
