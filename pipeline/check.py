@@ -13,8 +13,9 @@ from duckdb import DuckDBPyConnection
 
 from pipeline import manifest
 from pipeline.actions import Model
+from pipeline.closing import hash_of
 from pipeline.errors import PathproofError
-from pipeline.manifest import ObjectName, PartRef, RunFile, Survey
+from pipeline.manifest import PartRef, RunFile, Survey
 from pipeline.query import VIEWS_FILE, connect
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, examined
@@ -27,12 +28,14 @@ Kind = (
         "replaced_part",
         "stray_file",
         "unreadable_manifest",
+        "wrong_manifest",
         "missing_manifest",
         "sealed_manifest",
         "table_without_part",
         "dangling_id",
         "duplicate_id",
         "missing_views",
+        "wrong_views",
     ]
 )
 
@@ -109,6 +112,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """What each row of a table has to itself. Frames and trees may repeat; events and transitions have nothing."""
 
 
+_MENDING_VIEWS = "whatever is published next writes it anew"
+
+
 def check(address: Address) -> list[Finding]:
     """Everything found in the dataset, errors first; raises ConfigError when it is none."""
     storage = manifest.storage_with_manifest(address)
@@ -129,7 +135,7 @@ def _findings(storage: Storage) -> list[Finding]:
         *_view_findings(storage, found),
         *_file_findings(storage, set(parts), {line.path for line in listed}, _open_epoch(storage, found)),
     ]
-    if _manifest_is_whole(found):
+    if found.whole:
         findings += _tables_without_part(found, parts.values())
         with connect({storage: [part for path, part in parts.items() if not flaws[path]]}) as tables:
             findings += [*_dangling(tables, _tables_of(flaws)), *_duplicates(tables)]
@@ -142,7 +148,7 @@ def _open_epoch(storage: Storage, found: Survey) -> int:
     While part of the manifest cannot be read, what it lists cannot be told from what was never listed.
     """
     newest = max((epoch.epoch for epoch in found.epochs), default=0)
-    if not _manifest_is_whole(found):
+    if not found.whole:
         return newest + 1
     run = _run(storage)
     return newest if run and run.state == "finished" and run.epoch == newest else newest + 1
@@ -162,33 +168,15 @@ def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     except PathproofError as error:
         yield _error("unreadable_manifest", manifest.RUN_FILE, str(error))
     for problem in found.problems:
-        yield _error("unreadable_manifest", problem.path, problem.detail)
+        yield _error("wrong_manifest" if problem.altered else "unreadable_manifest", problem.path, problem.detail)
     for name in found.sealed_out:
         yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
-    for missing in _missing_objects(found):
-        yield _error("missing_manifest", missing, "later ones are there")
+    for missing in found.missing:
+        yield _error("missing_manifest", missing, "not there; others say that it was")
     for folder in ("", f"{manifest.MANIFEST}/", f"{manifest.EPOCHS}/"):
         for file_name in storage.sizes(folder.rstrip("/")):
             if file_name.endswith(".tmp"):
                 yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
-
-
-def _manifest_is_whole(found: Survey) -> bool:
-    return not found.problems and not list(_missing_objects(found))
-
-
-def _missing_objects(found: Survey) -> Iterator[str]:
-    """Gaps in the numbers of epochs and of each epoch's objects, up to the last one known of."""
-    last = {epoch.epoch: 0 for epoch in found.epochs}
-    last.update({name.epoch: name.number for name in found.counted})
-    for seal in (seal for epoch in found.epochs for seal in epoch.sealed):
-        last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
-    there = {name.path for name in found.counted} | {f"{manifest.EPOCHS}/{epoch.epoch}.json" for epoch in found.epochs}
-    there |= {problem.path for problem in found.problems}
-    for epoch in range(1, max(last, default=0) + 1):
-        paths = [f"{manifest.EPOCHS}/{epoch}.json"]
-        paths += [ObjectName(epoch, number).path for number in range(1, last.get(epoch, 0) + 1)]
-        yield from (path for path in paths if path not in there)
 
 
 def _file_findings(storage: Storage, current: set[str], listed: set[str], open_epoch: int) -> Iterator[Finding]:
@@ -217,10 +205,16 @@ def _folder_findings(storage: Storage) -> Iterator[Finding]:
 
 
 def _view_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
-    """`views.sql` follows each publish, so that only a run which is not finished may lack it."""
+    """`views.sql` follows each publish, so that only an unfinished run may lack it; it is never half there."""
     run = _run(storage)
-    if found.counted and run and run.state == "finished" and storage.size(VIEWS_FILE) is None:
-        yield _error("missing_views", VIEWS_FILE, "not there; whatever is published next writes it anew")
+    try:
+        data = storage.read(VIEWS_FILE)
+    except FileNotFoundError:
+        if found.counted and run and run.state == "finished":
+            yield _error("missing_views", VIEWS_FILE, f"not there; {_MENDING_VIEWS}")
+        return
+    if not data or (run and run.views_sha256 and run.views_sha256 != hash_of(data)):
+        yield _error("wrong_views", VIEWS_FILE, f"{len(data)} bytes, not those that were written; {_MENDING_VIEWS}")
 
 
 def _tables_without_part(found: Survey, parts: Iterable[PartRef]) -> Iterator[Finding]:

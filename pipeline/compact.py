@@ -45,7 +45,7 @@ def compact(address: Address, target_bytes: int = TARGET_BYTES) -> Compaction:
     storage = manifest.storage_with_manifest(address)
     with driver_lock(storage):
         run = manifest.read_run(storage)
-        found = _whole(storage)
+        found = manifest.whole(storage)
         parts = manifest.current_parts(found.lines)
         small, kept = _split(parts.values(), target_bytes)
         if len(small) > 1:
@@ -54,8 +54,8 @@ def compact(address: Address, target_bytes: int = TARGET_BYTES) -> Compaction:
             merger = _Merger(storage, committer, _hashes(storage, kept))
             for number, names in enumerate(_batches(small, target_bytes)):
                 merger.merge(number, names)
-            committer.finish()
-        left = _whole(storage)
+            committer.leave()
+        left = manifest.whole(storage)
         _remove_replaced(storage, left)
         return Compaction(len(parts), len(manifest.current_parts(left.lines)))
 
@@ -86,13 +86,6 @@ class _Merger:
             for group in _groups_of(self._storage, part):
                 rows = widened(group, table)
                 yield _fresh(rows, self._seen[table]) if table in HEAVY else rows
-
-
-def _whole(storage: Storage) -> Survey:
-    found = manifest.survey(storage)
-    if found.problems:
-        raise RunError(f"{storage.url(found.problems[0].path)} cannot be read: run `pathproof check`")
-    return found
 
 
 def _split(parts: Iterable[PartRef], target_bytes: int) -> tuple[Names, Names]:

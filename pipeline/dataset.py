@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 
 from pipeline import manifest
 from pipeline.actions import Model
+from pipeline.closing import Content
 from pipeline.errors import RunError
-from pipeline.manifest import Assigned, ObjectName, PartRef, RunFile
+from pipeline.manifest import Assigned, Line, ObjectName, PartRef, RunFile
 from pipeline.records import (
     Attempt,
     Candidate,
@@ -48,24 +49,23 @@ class Dataset:
     def __init__(self, address: Address) -> None:
         self.storage = storage_of(address)
         self.run: RunFile = manifest.read_run(self.storage)
-        self._names: list[ObjectName] = []
+        self._known: dict[ObjectName, Content] = {}
         self._parts: dict[str, PartRef] = {}
         self._index: dict[str, dict[str, str]] = {}
         self._unindexed: dict[str, list[PartRef]] = {}
         self.refresh()
 
     def refresh(self) -> None:
-        """See what has been published since."""
-        names = manifest.object_names(self.storage)
-        fresh = self._parts_of(names[len(self._names) :])
-        if names[: len(self._names)] != self._names or any(part.replaces for part in fresh):
-            fresh = list(manifest.current_parts(self._parts_of(names)).values())
+        """See what has been published since; raises RunError when part of the manifest is lost or altered."""
+        found = manifest.whole(self.storage, self._known)
+        if not self._known.items() <= found.contents.items() or any(line.replaces for line in _parts(found.lines)):
+            found = manifest.whole(self.storage)
             self._parts = {}
             self._index, self._unindexed = {}, {}
-        for part in fresh:
+        for part in manifest.current_parts(found.lines).values():
             self._parts[part.path] = part
             self._unindexed.setdefault(part.table, []).append(part)
-        self._names = names
+        self._known = found.contents
 
     def parts(self, table: str) -> list[PartRef]:
         """The parts of a table, oldest first."""
@@ -146,13 +146,10 @@ class Dataset:
         judged = {row["attempt_id"] for row in verdicts if row["target"] == "trace"}
         return [attempt for attempt in self._column("trajectories", "attempt_id") if attempt not in judged]
 
-    def _parts_of(self, names: Iterable[ObjectName]) -> list[PartRef]:
-        lines = (line for name in names for line in manifest.read_object(self.storage, name))
-        return [line for line in lines if isinstance(line, PartRef)]
-
     def _assigned(self) -> Iterator[Assigned]:
-        for name in self._names:
-            yield from (line for line in manifest.read_object(self.storage, name) if isinstance(line, Assigned))
+        for name, lines in manifest.whole(self.storage).objects.items():
+            if name in self._known:
+                yield from (line for line in lines if isinstance(line, Assigned))
 
     def _column(self, table: str, column: str) -> list[str]:
         found: list[str] = self.table(table, [column]).column(0).to_pylist()
@@ -215,3 +212,7 @@ class Dataset:
             partitioning=None,  # a folder called `a=b` would become a column
             page_checksum_verification=True,
         )
+
+
+def _parts(lines: Iterable[Line]) -> Iterator[PartRef]:
+    return (line for line in lines if isinstance(line, PartRef))

@@ -1,21 +1,25 @@
 """The manifest: which parts make up a dataset, which attempts were begun, which epochs wrote.
 
-`manifest/{epoch}-{n}.jsonl` are immutable objects, one JSON line per committed part or begun attempt.
-`epochs/{epoch}.json` claims an epoch and seals the last object of every older one, so that what an overtaken driver
-still publishes is never read. `run.json` says whose folder it is and whether the newest epoch ended. This module
-reads all of it and writes nothing; it knows nothing of what is inside a part.
+`manifest/{epoch}-{n}.jsonl` are immutable objects, one JSON line per committed part or begun attempt; a closing line
+proves the others and names the object before it. `epochs/{epoch}.json` claims an epoch and seals the objects of every
+older one, so that what an overtaken driver still publishes is never read, and what is lost of the others is missed.
+`run.json` says whose folder it is, whether the newest epoch ended, and then seals it too. This module reads all of it
+and writes nothing; it knows nothing of what is inside a part.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from pipeline.actions import Model
+from pipeline.closing import AlteredError, Closing, Content, Expected, closed, hash_of, proved
 from pipeline.errors import ConfigError, RunError
 from pipeline.storage import Address, Storage, storage_of, store_errors
 from pipeline.words import Platform
@@ -74,16 +78,19 @@ class Assigned(Model):
     assigned_at: AwareDatetime
 
 
-ManifestLine = Annotated[PartRef | Assigned, Field(discriminator="kind")]
-
-_LINE: TypeAdapter[PartRef | Assigned] = TypeAdapter(ManifestLine)
+Line = PartRef | Assigned
+_LINE: TypeAdapter[Line | Closing] = TypeAdapter(Annotated[Line | Closing, Field(discriminator="kind")])
 
 
 class Seal(Model):
-    """The last manifest object of an older epoch that counts; 0 when it published none."""
+    """The last manifest object of an epoch that counts, 0 when it published none, and what each one held.
+
+    Contents stand in the first seal of an epoch only; before there were any, in none.
+    """
 
     epoch: int
     last: int
+    objects: list[Content] = Field(default_factory=list)
 
 
 class Epoch(Model):
@@ -92,6 +99,11 @@ class Epoch(Model):
     epoch: int
     claimed_at: AwareDatetime
     sealed: list[Seal]
+    closes: bool = False
+    """Whether its objects end with a closing line; those of the first datasets do not."""
+
+
+RunState = Literal["running", "finished"]
 
 
 class RunFile(Model):
@@ -100,16 +112,22 @@ class RunFile(Model):
     run_id: str
     config: dict[str, Any]
     epoch: int
-    state: Literal["running", "finished"]
+    state: RunState
     started_at: AwareDatetime
     finished_at: AwareDatetime | None = None
+    sealed: Seal | None = None
+    """The newest epoch, once it has ended."""
+    views_sha256: str | None = None
+    """Hash of `views.sql` as it was written last, once the newest epoch has ended."""
 
 
 class Problem(NamedTuple):
-    """A file of the manifest that cannot be read, and why."""
+    """A file of the manifest that cannot be read, or is not as it was published, and why."""
 
     path: str
     detail: str
+    altered: bool = False
+    """It can be read, and says something else than it did."""
 
 
 class ObjectName(NamedTuple):
@@ -136,13 +154,34 @@ class PartName(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """Everything that could be read of a manifest, and what could not."""
+    """Everything that could be read of a manifest, and what could not; nothing is taken from what was altered."""
 
     epochs: list[Epoch]
     counted: list[ObjectName]
     sealed_out: list[ObjectName]
-    lines: list[PartRef | Assigned]
+    objects: dict[ObjectName, list[Line]]
+    """The lines of each sound object that had not been read before."""
+    contents: dict[ObjectName, Content]
+    """What each sound object holds, also of those read before."""
     problems: list[Problem]
+    missing: list[str]
+    """Objects and claims that must have been there: gaps before later ones, and what is sealed."""
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines of the objects, in order of publishing."""
+        return [line for name in sorted(self.objects) for line in self.objects[name]]
+
+    @property
+    def whole(self) -> bool:
+        """Whether no line can have been lost."""
+        return not self.problems and not self.missing
+
+
+_GAPS = 100
+"""As many missing files are named: a wrong number in a name or a seal must not stand for millions of them."""
+
+_NOTHING: Mapping[ObjectName, Content] = MappingProxyType({})
 
 
 def part_name(file_name: str) -> PartName | None:
@@ -174,54 +213,26 @@ def read_run(address: Address) -> RunFile:
         raise _damaged(storage, RUN_FILE, error) from error
 
 
-def survey(address: Address) -> Survey:
-    """Read what can be read; never raises for what is inside the files."""
-    # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
-    # written when we looked.
+def survey(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> Survey:
+    """Read what can be read; never raises for what is inside the files. Objects that are `known` are not read again."""
     storage = storage_of(address)
-    objects = _objects(storage)
-    claimed: list[Epoch] = []
-    problems: list[Problem] = []
-    for key in _keys(storage, EPOCHS, _EPOCH):
-        try:
-            with store_errors():
-                claimed.append(Epoch.model_validate_json(storage.read(key)))
-        except (OSError, ValidationError) as error:
-            problems.append(Problem(key, _first_line(error)))
-    claimed.sort(key=lambda epoch: epoch.epoch)
-    counted = _counted(objects, claimed)
-    lines: list[PartRef | Assigned] = []
-    for name in counted:
-        try:
-            lines += _lines_of(storage, name)
-        except (OSError, ValidationError) as error:
-            problems.append(Problem(name.path, _first_line(error)))
-    return Survey(claimed, counted, [name for name in objects if name not in set(counted)], lines, problems)
+    found = _survey(storage, known)
+    # While files are added, a listing may show a later one and not yet the one before it.
+    return _survey(storage, known) if found.missing else found
 
 
-def epochs(address: Address) -> list[Epoch]:
-    """Every claimed epoch, oldest first; raises RunError when one cannot be read."""
+def whole(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> Survey:
+    """A survey of a manifest that has lost nothing; raises RunError when one file is unreadable, altered or missing."""
     storage = storage_of(address)
-    found = (_read_epoch(storage, key) for key in _keys(storage, EPOCHS, _EPOCH))
-    return sorted(found, key=lambda epoch: epoch.epoch)
+    found = survey(storage, known)
+    for problem in found.problems:
+        raise RunError(f"{storage.url(problem.path)} cannot be read ({problem.detail}): run `pathproof check`")
+    for path in found.missing:
+        raise RunError(f"{storage.url(path)} is missing: run `pathproof check`")
+    return found
 
 
-def object_names(address: Address) -> list[ObjectName]:
-    """The manifest objects that count, in order of publishing; raises RunError when an epoch cannot be read."""
-    objects = _objects(storage_of(address))
-    return _counted(objects, epochs(address))
-
-
-def read_object(address: Address, name: ObjectName) -> list[PartRef | Assigned]:
-    """The lines of one manifest object; raises RunError when it cannot be read."""
-    storage = storage_of(address)
-    try:
-        return _lines_of(storage, name)
-    except (OSError, ValidationError) as error:
-        raise _damaged(storage, name.path, error) from error
-
-
-def current_parts(found: Iterable[PartRef | Assigned]) -> dict[str, PartRef]:
+def current_parts(found: Iterable[Line]) -> dict[str, PartRef]:
     """The parts that make up the dataset, by path: those listed and not replaced."""
     parts: dict[str, PartRef] = {}
     for line in found:
@@ -232,9 +243,125 @@ def current_parts(found: Iterable[PartRef | Assigned]) -> dict[str, PartRef]:
     return parts
 
 
-def encoded(found: Sequence[PartRef] | Sequence[Assigned]) -> bytes:
-    """Lines as a manifest object holds them."""
-    return "".join(f"{line.model_dump_json()}\n" for line in found).encode()
+def encoded(name: ObjectName, found: Sequence[Line], after: str) -> bytes:
+    """Lines as the object of this name holds them, published after what has this hash."""
+    return closed(name.path, [line.model_dump_json() for line in found], after)
+
+
+class _Read(NamedTuple):
+    """A sound object, and what it says it was published after."""
+
+    lines: list[Line]
+    content: Content
+    after: str | None
+
+
+def _survey(storage: Storage, known: Mapping[ObjectName, Content]) -> Survey:
+    # Objects are listed before epochs: whatever a later claim seals out was then either seen by that claim or not yet
+    # written when we looked.
+    objects = _objects(storage)
+    claims, hashes, problems = _claims(storage)
+    seals = [*(seal for epoch in claims for seal in epoch.sealed), *_seal_of_run(storage)]
+    counted = _counted(objects, claims)
+    reads: dict[ObjectName, _Read] = {}
+    for name, expected in _expected(claims, seals, counted).items():
+        try:
+            if name not in known:
+                reads[name] = _read(storage, name, expected)
+        except (OSError, ValueError) as error:
+            problems.append(_problem(name.path, error))
+    contents = {
+        name: known[name] if name in known else reads[name].content for name in counted if name in {*known, *reads}
+    }
+    problems += _unlinked(reads, contents, hashes)
+    bad = {problem.path for problem in problems}
+    return Survey(
+        epochs=claims,
+        counted=counted,
+        sealed_out=sorted(set(objects) - set(counted)),
+        objects={name: read.lines for name, read in reads.items() if name.path not in bad},
+        contents={name: content for name, content in contents.items() if name.path not in bad},
+        problems=problems,
+        missing=list(islice(_missing(claims, counted, seals, bad), _GAPS)),
+    )
+
+
+def _expected(
+    claims: Sequence[Epoch], seals: Iterable[Seal], counted: Iterable[ObjectName]
+) -> dict[ObjectName, Expected]:
+    """What claims and seals say of each object."""
+    closing = {epoch.epoch for epoch in claims if epoch.closes}
+    sealed = {
+        ObjectName(seal.epoch, number): content for seal in seals for number, content in enumerate(seal.objects, 1)
+    }
+    return {name: Expected(name.epoch in closing, sealed.get(name)) for name in counted}
+
+
+def _claims(storage: Storage) -> tuple[list[Epoch], dict[int, str], list[Problem]]:
+    """The claims that can be read, oldest first, with the hash of each, and those that cannot."""
+    claims: dict[int, Epoch] = {}
+    hashes: dict[int, str] = {}
+    problems: list[Problem] = []
+    for key in _keys(storage, EPOCHS, _EPOCH):
+        number = int(PurePosixPath(key).stem)
+        try:
+            data = _bytes_of(storage, key)
+            claims[number], hashes[number] = Epoch.model_validate_json(data), hash_of(data)
+            if claims[number].epoch != number:
+                raise AlteredError(f"claims epoch {claims.pop(number).epoch}")
+        except (OSError, ValueError) as error:
+            problems.append(_problem(key, error))
+    return [claims[number] for number in sorted(claims)], hashes, problems
+
+
+def _seal_of_run(storage: Storage) -> list[Seal]:
+    """How `run.json` seals the newest epoch; nothing when it does not, or cannot be read, which others find."""
+    try:
+        sealed = RunFile.model_validate_json(_bytes_of(storage, RUN_FILE)).sealed
+    except (OSError, ValidationError):
+        return []
+    return [sealed] if sealed else []
+
+
+def _read(storage: Storage, name: ObjectName, expected: Expected) -> _Read:
+    """One object; raises OSError, or ValueError for a line that is none and when it is not as it was published."""
+    data = _bytes_of(storage, name.path)
+    found = [_LINE.validate_json(line) for line in data.splitlines()]
+    closings = [line if isinstance(line, Closing) else None for line in found]
+    content = proved(name.path, data, closings, expected)
+    after = closings[-1].after if closings and closings[-1] else None
+    return _Read([line for line in found if not isinstance(line, Closing)], content, after)
+
+
+def _unlinked(
+    reads: Mapping[ObjectName, _Read], contents: Mapping[ObjectName, Content], hashes: Mapping[int, str]
+) -> Iterator[Problem]:
+    """What stands before a sound object, and is not what that one was published after."""
+    named = {name: content.sha256 for name, content in contents.items()}
+    named |= {ObjectName(epoch, 0): sha256 for epoch, sha256 in hashes.items()}
+    for name, read in reads.items():
+        before = name._replace(number=name.number - 1)
+        if read.after and named.get(before, read.after) != read.after:
+            path = before.path if before.number else _claim_path(name.epoch)
+            yield Problem(path, f"is not what {name.path} was published after", altered=True)
+
+
+def _missing(
+    claims: Sequence[Epoch], counted: Sequence[ObjectName], seals: Iterable[Seal], bad: Iterable[str]
+) -> Iterator[str]:
+    """Gaps in the numbers of epochs and of each epoch's objects, up to the last one known of."""
+    last = {epoch.epoch: 0 for epoch in claims}
+    last.update({name.epoch: name.number for name in counted})
+    for seal in seals:
+        last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
+    there = {name.path for name in counted} | {_claim_path(epoch.epoch) for epoch in claims} | set(bad)
+    for epoch in range(1, max(last, default=0) + 1):
+        objects = (ObjectName(epoch, number).path for number in range(1, last.get(epoch, 0) + 1))
+        yield from (path for path in chain([_claim_path(epoch)], objects) if path not in there)
+
+
+def _claim_path(epoch: int) -> str:
+    return f"{EPOCHS}/{epoch}.json"
 
 
 def _objects(storage: Storage) -> list[ObjectName]:
@@ -251,17 +378,9 @@ def _counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName
     return [name for name in objects if name.number <= last.get(name.epoch, name.number)]
 
 
-def _lines_of(storage: Storage, name: ObjectName) -> list[PartRef | Assigned]:
+def _bytes_of(storage: Storage, key: str) -> bytes:
     with store_errors():
-        return [_LINE.validate_json(line) for line in storage.read(name.path).splitlines()]
-
-
-def _read_epoch(storage: Storage, key: str) -> Epoch:
-    try:
-        with store_errors():
-            return Epoch.model_validate_json(storage.read(key))
-    except (OSError, ValidationError) as error:
-        raise _damaged(storage, key, error) from error
+        return storage.read(key)
 
 
 def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
@@ -271,6 +390,10 @@ def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
 
 def _damaged(storage: Storage, key: str, error: Exception) -> RunError:
     return RunError(f"{storage.url(key)} cannot be read ({_first_line(error)}): run `pathproof check`")
+
+
+def _problem(path: str, error: Exception) -> Problem:
+    return Problem(path, _first_line(error), isinstance(error, AlteredError))
 
 
 def _first_line(error: Exception) -> str:

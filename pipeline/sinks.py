@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from pipeline import manifest
 from pipeline.actions import Model
+from pipeline.closing import Content, hash_of
 from pipeline.errors import RunError, SinkError, boundary
-from pipeline.manifest import Assigned, Epoch, ObjectName, PartName, PartRef, RunFile, Seal
+from pipeline.manifest import Assigned, Epoch, ObjectName, PartName, PartRef, RunFile, RunState, Seal, Survey
 from pipeline.parts import size_of, write_part
 from pipeline.query import VIEWS_FILE, views_sql
 from pipeline.records import Attempt, Event, Frame, Record, Trajectory, Tree, now
@@ -155,15 +157,17 @@ class Committer:
     """The one writer of a dataset's manifest; made by `claim` when there is work, and only under the driver's lock.
 
     An attempt counts when it was assigned here and its batch is published here. Batches of older epochs, and of
-    attempts that were revoked, are refused and leave `late_commit` events.
+    attempts that were revoked, are refused and leave `late_commit` events. Each object names what was published before
+    it, so that none can be lost, emptied or changed without being missed.
     """
 
-    def __init__(self, storage: Storage, run: RunFile, parts: Iterable[PartRef]) -> None:
+    def __init__(self, storage: Storage, run: RunFile, parts: Iterable[PartRef], claim: bytes, before: _Before) -> None:
         self.epoch = run.epoch
-        self._storage, self._run = storage, run
+        self._storage, self._run, self._before = storage, run, before
+        self._newest, self._views = hash_of(claim), before.views_sha256
+        self._contents: list[Content] = []
         self._writer = PartWriter(storage, run.run_id, run.epoch, "committer")
         self._parts: dict[str, PartRef] = {}
-        self._object = 0
         self._in_flight: set[str] = set()
         self._last_batch: dict[str, int] = {}
         self._take_over(parts)
@@ -172,18 +176,27 @@ class Committer:
     def claim(cls, address: Address, run_id: str, config: Mapping[str, Any]) -> Committer:
         """Begin the folder's next epoch and seal the older ones; every table has a part afterwards.
 
-        Raises RunError when the folder belongs to another run, is damaged, or is claimed by someone else meanwhile.
+        Raises RunError when the folder belongs to another run, has a damaged manifest, or is claimed by someone else
+        meanwhile.
         """
         storage = storage_of(address)
         with disk_errors(f"claiming {storage.address}"):
             storage.prepare([manifest.MANIFEST, manifest.EPOCHS])
-            run = _next_run(storage, run_id, config)
-            objects = manifest.object_names(storage)
-            parts = manifest.current_parts(line for name in objects for line in manifest.read_object(storage, name))
-            claim = Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(storage, objects))
-            _create(storage, f"{manifest.EPOCHS}/{run.epoch}.json", claim.model_dump_json().encode())
+            found = manifest.whole(storage)
+            before = _before(storage, run_id)
+            run = RunFile(
+                run_id=run_id,
+                config=dict(config),
+                epoch=max((epoch.epoch for epoch in found.epochs), default=0) + 1,
+                state="running",
+                started_at=before.started_at or now(),
+            )
+            claim = (
+                Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(found), closes=True).model_dump_json().encode()
+            )
+            _create(storage, f"{manifest.EPOCHS}/{run.epoch}.json", claim)
             storage.replace(manifest.RUN_FILE, _pretty(run))
-        committer = cls(storage, run, parts.values())
+        committer = cls(storage, run, manifest.current_parts(found.lines).values(), claim, before)
         committer._give_every_table_a_part()
         return committer
 
@@ -229,12 +242,21 @@ class Committer:
 
     def finish(self) -> None:
         """End the run: remove what this epoch wrote and never listed, and mark the folder finished."""
+        self._end("finished", now())
+
+    def leave(self) -> None:
+        """End this epoch like `finish`, and the run with it only if it had ended, or there was none."""
+        self._end(self._before.state, self._before.finished_at if self._before.started_at else now())
+
+    def _end(self, state: RunState, finished_at: datetime | None) -> None:
         with disk_errors(f"finishing {self._storage.address}"):
             self._refuse_when_overtaken()
             for path in [f"{table}/{name}" for table in TABLES for name in self._storage.sizes(table)]:
                 if path not in self._parts and _epoch_of(path) == self.epoch:
                     self._storage.delete(path)
-            self._run = self._run.model_copy(update={"state": "finished", "finished_at": now()})
+            ended = {"state": state, "finished_at": finished_at, "views_sha256": self._views}
+            sealed = Seal(epoch=self.epoch, last=len(self._contents), objects=self._contents)
+            self._run = self._run.model_copy(update={**ended, "sealed": sealed})
             self._storage.replace(manifest.RUN_FILE, _pretty(self._run))
 
     def _give_every_table_a_part(self) -> None:
@@ -260,15 +282,19 @@ class Committer:
                 raise SinkError("part_not_visible", f"{path} is not there as its writer reported it: is it shared?")
         self._append(parts)
         self._take_over(parts)
+        views = views_sql(self._addressed()).encode()
         with disk_errors("writing views.sql"):
-            self._storage.replace(VIEWS_FILE, views_sql(self._addressed()).encode())
+            self._storage.replace(VIEWS_FILE, views)
+        self._views = hash_of(views)
 
     def _append(self, found: Sequence[PartRef] | Sequence[Assigned]) -> None:
-        name = ObjectName(self.epoch, self._object + 1)
+        name = ObjectName(self.epoch, len(self._contents) + 1)
+        data = manifest.encoded(name, found, self._newest)
         with disk_errors(f"publishing {name.path}"):
             self._refuse_when_overtaken()
-            _create(self._storage, name.path, manifest.encoded(found))
-        self._object = name.number
+            _create(self._storage, name.path, data)
+        self._newest = hash_of(data)
+        self._contents.append(Content(lines=len(found), sha256=self._newest))
 
     def _refuse_when_overtaken(self) -> None:
         if self._storage.size(f"{manifest.EPOCHS}/{self.epoch + 1}.json") is not None:
@@ -284,22 +310,34 @@ class Committer:
         return {self._storage.url(path): part for path, part in self._parts.items()}
 
 
-def _next_run(storage: Storage, run_id: str, config: Mapping[str, Any]) -> RunFile:
-    """The run file of the next epoch."""
-    number = max((epoch.epoch for epoch in manifest.epochs(storage)), default=0) + 1
-    fresh = RunFile(run_id=run_id, config=dict(config), epoch=number, state="running", started_at=now())
+class _Before(NamedTuple):
+    """How a run stood before its folder was claimed; one that did not exist has not been started."""
+
+    started_at: datetime | None
+    state: RunState
+    finished_at: datetime | None
+    views_sha256: str | None
+
+
+def _before(storage: Storage, run_id: str) -> _Before:
     if storage.size(manifest.RUN_FILE) is None:
-        return fresh
+        return _Before(None, "finished", None, None)
     found = manifest.read_run(storage)
     if found.run_id != run_id:
         raise RunError(f"{storage.address} belongs to run {found.run_id}: choose another folder, or resume that run")
-    return fresh.model_copy(update={"started_at": found.started_at})
+    return _Before(found.started_at, found.state, found.finished_at, found.views_sha256)
 
 
-def _seals(storage: Storage, objects: Sequence[ObjectName]) -> list[Seal]:
-    last = {epoch.epoch: 0 for epoch in manifest.epochs(storage)}
-    last.update({name.epoch: name.number for name in objects})
-    return [Seal(epoch=epoch, last=number) for epoch, number in sorted(last.items())]
+def _seals(found: Survey) -> list[Seal]:
+    """The last object of each epoch; what the objects held, where no older claim says it."""
+    told = {seal.epoch for epoch in found.epochs for seal in epoch.sealed if seal.objects}
+    held: dict[int, list[Content]] = {epoch.epoch: [] for epoch in found.epochs}
+    for name in found.counted:
+        held.setdefault(name.epoch, []).append(found.contents[name])
+    return [
+        Seal(epoch=epoch, last=len(contents), objects=[] if epoch in told else contents)
+        for epoch, contents in sorted(held.items())
+    ]
 
 
 def _create(storage: Storage, key: str, data: bytes) -> None:

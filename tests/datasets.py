@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pipeline import manifest
 from pipeline.actions import Finished, Type
-from pipeline.manifest import Assigned
+from pipeline.closing import Content, hash_of
+from pipeline.manifest import Assigned, Line, PartRef, Seal
 from pipeline.records import Candidate, Event, ModelCall, PassRow, Record, Trajectory, Verdict
 from pipeline.sinks import Committer, PartWriter
-from pipeline.storage import Address, Storage
+from pipeline.storage import Address, Storage, storage_of
 from pipeline.structs import Fault
 from pipeline.tasks import TaskSpec
 from tests.records import NOON, click, look, node, read, record, step
@@ -110,6 +112,40 @@ def collected(folder: Folder, records: Sequence[Record], rows: Iterable[Any] = (
     committer.record(rows)
     committer.finish()
     return folder
+
+
+def relisted(address: Address, change: Callable[[Line], Line | None]) -> None:
+    """Publish every line anew, changed or left out, as if that had been published in the first place."""
+    storage = storage_of(address)
+    run = manifest.read_run(storage)
+    found = manifest.survey(storage)
+    contents: dict[int, list[Content]] = {}
+    for epoch in found.epochs:
+        claim = epoch.model_copy(update={"sealed": [_resealed(seal, contents) for seal in epoch.sealed]})
+        newest = claim.model_dump_json().encode()
+        storage.replace(f"epochs/{epoch.epoch}.json", newest)
+        contents[epoch.epoch] = []
+        for name in (name for name in found.counted if name.epoch == epoch.epoch):
+            lines = [line for line in map(change, found.objects[name]) if line]
+            plain = "".join(f"{line.model_dump_json()}\n" for line in lines).encode()
+            newest = manifest.encoded(name, lines, hash_of(newest)) if epoch.closes else plain
+            storage.replace(name.path, newest)
+            contents[epoch.epoch].append(Content(lines=len(lines), sha256=hash_of(newest)))
+    sealed = _resealed(run.sealed, contents) if run.sealed else None
+    storage.replace("run.json", run.model_copy(update={"sealed": sealed}).model_dump_json().encode())
+
+
+def _resealed(seal: Seal, contents: Mapping[int, list[Content]]) -> Seal:
+    return seal.model_copy(update={"objects": contents[seal.epoch]} if seal.objects else {})
+
+
+def listed_as(path: str, /, **facts: Any) -> Callable[[Line], Line]:
+    """What lists the part at this path with other facts."""
+
+    def change(line: Line) -> Line:
+        return line.model_copy(update=facts) if isinstance(line, PartRef) and line.path == path else line
+
+    return change
 
 
 def faulty(trajectory_id: str, number: int = 1, **changes: Any) -> Record:

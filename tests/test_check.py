@@ -19,7 +19,8 @@ from pipeline.manifest import PartRef
 from pipeline.query import sound_parts
 from pipeline.schema import SCHEMA_VERSION, TABLES
 from pipeline.sinks import Committer
-from tests.datasets import RUN, TASK, attempt, begin, collected, judging, put, verdict
+from tests import datasets
+from tests.datasets import RUN, TASK, attempt, begin, collected, judging, listed_as, put, verdict
 
 
 def findings(folder: Path) -> list[tuple[str, str, str]]:
@@ -32,15 +33,10 @@ def part_of(folder: Path, table: str) -> PartRef:
 
 
 def relisted(folder: Path, part: PartRef, **changes: object) -> None:
-    """List the part as it is on disk now, with changes; the manifest is otherwise left alone."""
+    """List the part as it is on disk now, with changes."""
     data = (folder / part.path).read_bytes()
     found = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), **changes}
-    for name in manifest.object_names(folder):
-        lines = [
-            line.model_copy(update=found) if isinstance(line, PartRef) and line.path == part.path else line
-            for line in manifest.read_object(folder, name)
-        ]
-        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+    datasets.relisted(folder, listed_as(part.path, **found))
 
 
 def rewritten(folder: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> PartRef:
@@ -198,7 +194,7 @@ def test_interrupted_write_beside_the_manifest_is_a_leftover(folder: Path) -> No
 
 
 def test_damaged_manifest_object_is_the_one_error(folder: Path) -> None:
-    name = manifest.object_names(folder)[-1]
+    name = manifest.survey(folder).counted[-1]
     (folder / name.path).write_text('{"kind": "part", "table": "steps"')
 
     errors = [one for one in findings(folder) if one[0] == "error"]
@@ -206,15 +202,14 @@ def test_damaged_manifest_object_is_the_one_error(folder: Path) -> None:
 
 
 def test_listed_path_may_not_leave_the_folder(folder: Path) -> None:
-    name = manifest.object_names(folder)[-1]
-    line = part_of(folder, "verdicts").model_copy(update={"path": "../../etc/passwd"})
-    (folder / name.path).write_text(f"{line.model_dump_json()}\n")
+    datasets.relisted(folder, listed_as(part_of(folder, "verdicts").path, path="../../etc/passwd"))
+    name = manifest.survey(folder).counted[-1]
 
     assert ("error", "unreadable_manifest", name.path) in findings(folder)
 
 
 def test_missing_manifest_object(folder: Path) -> None:
-    name = manifest.object_names(folder)[1]
+    name = manifest.survey(folder).counted[1]
     (folder / name.path).unlink()
 
     errors = [one for one in findings(folder) if one[0] == "error"]
@@ -222,7 +217,7 @@ def test_missing_manifest_object(folder: Path) -> None:
 
 
 def test_last_manifest_object_is_missed_once_a_later_epoch_has_sealed_it(folder: Path) -> None:
-    name = manifest.object_names(folder)[-1]
+    name = manifest.survey(folder).counted[-1]
     Committer.claim(folder, RUN, {}).finish()
     (folder / name.path).unlink()
 
@@ -261,23 +256,41 @@ def test_table_without_a_part(folder: Path) -> None:
     part = part_of(folder, "passes")
     empty = next(one for one in Dataset(folder).parts("passes") if not one.rows)
     (folder / empty.path).unlink()
-    relisted_without(folder, {empty.path, part.path})
+    gone = {empty.path, part.path}
+    datasets.relisted(folder, lambda line: None if isinstance(line, PartRef) and line.path in gone else line)
     (folder / part.path).unlink()
 
     kinds = {(kind, path) for _, kind, path in findings(folder)}
     assert ("table_without_part", "passes") in kinds
 
 
-def relisted_without(folder: Path, paths: set[str]) -> None:
-    for name in manifest.object_names(folder):
-        lines = [line for line in manifest.read_object(folder, name) if getattr(line, "path", "") not in paths]
-        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
-
-
 def test_missing_views_of_a_finished_run(folder: Path) -> None:
     (folder / "views.sql").unlink()
 
     assert findings(folder) == [("error", "missing_views", "views.sql")]
+
+
+@pytest.mark.parametrize("damage", ["emptied", "shortened", "changed"])
+def test_wrong_views(folder: Path, damage: str) -> None:
+    path = folder / "views.sql"
+    text = path.read_text()
+    path.write_text({"emptied": "", "shortened": text[:-100], "changed": text.replace("complete", "partial")}[damage])
+
+    assert findings(folder) == [("error", "wrong_views", "views.sql")]
+
+
+def test_emptied_views_of_an_unfinished_run(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "views.sql").write_text("")
+
+    assert findings(tmp_path) == [("error", "wrong_views", "views.sql")]
+
+
+def test_views_stay_proved_when_an_epoch_publishes_nothing(folder: Path) -> None:
+    Committer.claim(folder, RUN, {}).leave()
+    (folder / "views.sql").write_text("-- nothing")
+
+    assert findings(folder) == [("error", "wrong_views", "views.sql")]
 
 
 def test_run_that_was_killed_before_its_views_is_no_error(tmp_path: Path) -> None:

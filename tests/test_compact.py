@@ -22,7 +22,7 @@ from pipeline.manifest import PartRef
 from pipeline.query import connect, sound_parts
 from pipeline.schema import TABLES, schema_of
 from pipeline.storage import Storage, driver_lock, storage_of
-from tests.datasets import attempt, begin, collected, faulty, judging, put, verdict
+from tests.datasets import attempt, begin, collected, faulty, judging, listed_as, put, relisted, verdict
 from tests.objectstore import contents
 from tests.runs import one
 
@@ -194,7 +194,7 @@ def test_unsound_part_stops_it_before_anything_is_changed(storage: Storage) -> N
 # --- drift ---------------------------------------------------------------------------------------------------------
 
 
-def relisted(storage: Storage, part: PartRef, change: Callable[[pa.Table], pa.Table]) -> None:
+def rewritten(storage: Storage, part: PartRef, change: Callable[[pa.Table], pa.Table]) -> None:
     """Rewrite a part as another writer would have written it, and list it so."""
     key = part.path
     table = change(pq.read_table(key, filesystem=storage.files, partitioning=None))
@@ -206,10 +206,7 @@ def relisted(storage: Storage, part: PartRef, change: Callable[[pa.Table], pa.Ta
         "sha256": hashlib.sha256(storage.read(key)).hexdigest(),
         "rows": table.num_rows,
     }
-    for name in storage.sizes("manifest"):
-        lines = manifest.read_object(storage, manifest.ObjectName(*map(int, name.removesuffix(".jsonl").split("-"))))
-        changed = [line.model_copy(update=facts) if getattr(line, "path", "") == key else line for line in lines]
-        storage.replace(f"manifest/{name}", "".join(f"{line.model_dump_json()}\n" for line in changed).encode())
+    relisted(storage, listed_as(key, **facts))
 
 
 def only_fields(*names: str) -> Callable[[pa.Table], pa.Table]:
@@ -236,9 +233,9 @@ def test_shards_that_drifted_apart_are_widened_to_the_declared_schema(storage: S
         put(committer, storage, [attempt(name)], worker=name)
     committer.finish()
     a, b, c = (part for part in current(storage).values() if part.table == "steps" and part.rows)
-    relisted(storage, a, only_fields("type", "point"))
-    relisted(storage, b, only_fields("type", "content"))
-    relisted(storage, c, untyped)
+    rewritten(storage, a, only_fields("type", "point"))
+    rewritten(storage, b, only_fields("type", "content"))
+    rewritten(storage, c, untyped)
     assert ("error", "schema_drift") in kinds(storage)
 
     compact(storage)
@@ -255,7 +252,7 @@ def test_shards_that_drifted_apart_are_widened_to_the_declared_schema(storage: S
 def test_widened_part_is_read_by_duckdb_without_any_option(tmp_path: Path) -> None:
     storage = collected(tmp_path, [attempt("t1")])
     part = next(part for part in current(storage_of(storage)).values() if part.table == "steps" and part.rows)
-    relisted(storage_of(storage), part, only_fields("type", "content"))
+    rewritten(storage_of(storage), part, only_fields("type", "content"))
     compact(tmp_path)
 
     (path,) = (tmp_path / "steps").glob("*.parquet")
@@ -276,12 +273,12 @@ def test_part_with_optional_columns_that_are_all_null_has_their_types(tmp_path: 
 def test_column_that_is_not_declared_is_never_dropped(tmp_path: Path) -> None:
     storage = filled(storage_of(tmp_path))
     part = next(part for part in current(storage).values() if part.table == "steps" and part.rows)
-    relisted(storage, part, lambda table: table.append_column("extra", pa.nulls(table.num_rows, pa.int64())))
+    rewritten(storage, part, lambda table: table.append_column("extra", pa.nulls(table.num_rows, pa.int64())))
 
     with pytest.raises(RunError, match=r"steps.extra: is not declared, and would be lost"):
         compact(storage)
 
-    relisted(storage, part, lambda table: table.drop_columns(["extra"]).cast(schema_of("steps")))
+    rewritten(storage, part, lambda table: table.drop_columns(["extra"]).cast(schema_of("steps")))
     assert {kind for severity, kind in kinds(storage) if severity == "error"} == set()
 
 

@@ -16,7 +16,7 @@ from pipeline.query import query
 from pipeline.records import Event, Prompt
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import Storage
-from tests.datasets import RUN, attempt, begin, judging, put, verdict
+from tests.datasets import RUN, attempt, begin, judging, listed_as, put, relisted, verdict
 from tests.objectstore import contents
 
 
@@ -119,11 +119,7 @@ def _rewrite(storage: Storage, part: PartRef, change: Callable[[pa.Table], pa.Ta
 
 
 def _relist(storage: Storage, part: PartRef, **facts: object) -> None:
-    for name in manifest.object_names(storage):
-        lines = manifest.read_object(storage, name)
-        changed = [line.model_copy(update=facts) if getattr(line, "path", "") == part.path else line for line in lines]
-        if changed != lines:
-            storage.replace(name.path, "".join(f"{line.model_dump_json()}\n" for line in changed).encode())
+    relisted(storage, listed_as(part.path, **facts))
 
 
 def named(findings: list[Finding], severity: str) -> list[tuple[str, str]]:

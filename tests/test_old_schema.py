@@ -22,7 +22,7 @@ from pipeline.records import Step, Trajectory
 from pipeline.schema import SCHEMA_VERSION, TABLES, describe, schema_of
 from pipeline.tasks import TaskSpec
 from pipeline.widening import widened
-from tests.datasets import attempt, collected
+from tests.datasets import attempt, collected, listed_as, relisted
 from tests.runs import rows
 
 STORED = Path(__file__).parent / "fixtures" / "dataset-v1"
@@ -102,11 +102,8 @@ def _rewrite(folder: Path, part: PartRef, change: Callable[[pa.Table], pa.Table]
     path = folder / part.path
     pq.write_table(change(pq.read_table(path, partitioning=None)), path)
     data = path.read_bytes()
-    facts = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "schema_version": version}
-    for name in manifest.object_names(folder):
-        lines = manifest.read_object(folder, name)
-        changed = [line.model_copy(update=facts) if getattr(line, "path", "") == part.path else line for line in lines]
-        (folder / name.path).write_text("".join(f"{line.model_dump_json()}\n" for line in changed))
+    digest = hashlib.sha256(data).hexdigest()
+    relisted(folder, listed_as(part.path, bytes=len(data), sha256=digest, schema_version=version))
 
 
 def test_older_part_is_sound(older: Path) -> None:

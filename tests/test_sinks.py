@@ -438,12 +438,12 @@ def test_later_epoch_seals_what_the_older_one_still_publishes(tmp_path: Path) ->
 
 def test_object_beyond_the_seal_is_not_read(tmp_path: Path) -> None:
     collected(tmp_path, [attempt("t1")])
-    last = manifest.object_names(tmp_path)[-1]
+    last = manifest.survey(tmp_path).counted[-1]
     Committer.claim(tmp_path, RUN, {})
     late = tmp_path / last._replace(number=last.number + 1).path
     late.write_text("published after the claim")
 
-    assert late.name not in {Path(name.path).name for name in manifest.object_names(tmp_path)}
+    assert late.name not in {Path(name.path).name for name in manifest.survey(tmp_path).counted}
     assert [(one.severity, one.kind) for one in check(tmp_path)] == [("leftover", "sealed_manifest")]
 
 
