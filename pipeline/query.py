@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from duckdb.sqltypes import DuckDBPyType
 from fsspec import AbstractFileSystem
 
 from pipeline import manifest
@@ -205,7 +206,41 @@ def _seen(address: Address, hashed: Collection[str]) -> _Seen:
 def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:
     with connect(parts) as connection:
         relation = connection.sql(sql)
-        return pa.table({}) if relation is None else relation.to_arrow_table()
+        return pa.table({}) if relation is None else _legible(relation).to_arrow_table()
+
+
+def _legible(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The rows, with text for what Arrow, Parquet or JSON would refuse or garble: intervals, for example."""
+    kinds = list(map(_legible_type, relation.types))
+    if not any(kinds):
+        return relation
+    columns = (f"#{place}{f'::{kind}' if kind else ''}" for place, kind in enumerate(kinds, 1))
+    named = zip(columns, relation.columns, strict=True)
+    return relation.project(", ".join(f"{column} AS {_name(name)}" for column, name in named))
+
+
+def _legible_type(kind: DuckDBPyType) -> str | None:
+    """The type to cast to, at any depth; null where the type can stay as it is."""
+    if kind.id in _ILLEGIBLE:
+        return "VARCHAR"
+    if kind.id not in _NESTED:
+        return None
+    inner = {name: child for name, child in kind.children if isinstance(child, DuckDBPyType)}
+    found = {name: _legible_type(child) for name, child in inner.items()}
+    if not any(found.values()):
+        return None
+    types = {name: found[name] or str(child) for name, child in inner.items()}
+    match kind.id:
+        case "struct":
+            return f"STRUCT({', '.join(f'{_name(name)} {type_}' for name, type_ in types.items())})"
+        case "map":
+            return f"MAP({types['key']}, {types['value']})"
+        case _:
+            return f"{types['child']}[]"
+
+
+_NESTED = frozenset({"array", "list", "map", "struct"})
+_ILLEGIBLE = frozenset({"bignum", "bit", "geometry", "interval", "time with time zone", "uhugeint", "union", "variant"})
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
@@ -291,7 +326,7 @@ def _completed(table: str, column: str) -> str:
 
 def empty_sql(name: str) -> str:
     """No rows, in the declared columns of a table: `UNION ALL BY NAME` gives others their types."""
-    columns = ", ".join(f'NULL::{_sql_type(field.type)} AS "{field.name}"' for field in schema_of(name))
+    columns = ", ".join(f"NULL::{_sql_type(field.type)} AS {_name(field.name)}" for field in schema_of(name))
     return f"SELECT {columns} WHERE false"
 
 
@@ -318,6 +353,10 @@ def view_sql(name: str) -> str:
     """The statement that defines a shipped view over tables and views of the usual names."""
     text = (resources.files("pipeline") / "views" / f"{name}.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
     return f"CREATE OR REPLACE VIEW {name} AS\n{text};\n"
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _quoted(text: str) -> str:

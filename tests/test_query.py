@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from pathlib import Path
 
 import duckdb
@@ -216,3 +218,40 @@ def test_store_is_read_by_name_only_and_never_written(bucket: str) -> None:
     with pytest.raises(ConfigError, match="COPY is refused"):
         query(f"COPY (SELECT 1 AS a) TO '{part}'", [storage])
     assert contents(storage) == before
+
+
+ODD = {
+    "'-infinity'::TIMESTAMPTZ": "-infinity",
+    "'infinity'::DATE": "infinity",
+    "DATE '20000-01-01'": "20000-01-01",
+    "[TIMESTAMP 'infinity', NULL]": ["infinity", None],
+    "{'at': DATE '-infinity'}": {"at": "-infinity"},
+    "MAP {TIMESTAMP '2020-01-01': TIMESTAMP 'infinity'}": {"2020-01-01T00:00:00": "infinity"},
+    "MAP {'a': 1}": {"a": 1},
+    "INTERVAL 1 MONTH": "1 month",
+    "TIMESTAMP '2020-01-02' - TIMESTAMP '2020-01-01'": "1 day",
+    "[{'it''s \"so\"': INTERVAL 1 DAY}]": [{'it\'s "so"': "1 day"}],
+    "MAP {'a': [INTERVAL 1 DAY]}": {"a": ["1 day"]},
+    "340282366920938463463374607431768211455::UHUGEINT": "340282366920938463463374607431768211455",
+    "'101'::BIT": "101",
+    "'10:00:00+02'::TIMETZ": "10:00:00+02",
+    "union_value(x := 1)": "1",
+}
+
+
+@pytest.mark.parametrize("sql", ODD)
+def test_values_that_python_or_parquet_has_no_type_for_are_told_in_words(
+    sql: str, still: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    statement = f"SELECT {sql} AS odd, 1 AS odd"
+
+    for shape in ("table", "csv", "json", "parquet"):
+        assert run(app_for(), ["query", str(still), "--format", shape, statement]) == 0
+        sys.stdout.flush()
+        out = capfdbinary.readouterr().out
+        if shape == "json":
+            assert json.loads(out) == {"odd": ODD[sql], "odd:1": 1}
+    (tmp_path / "rows.parquet").write_bytes(out)
+    with duckdb.connect() as bare:
+        bare.execute(f"CREATE TABLE kept AS SELECT odd::VARCHAR AS odd FROM '{tmp_path}/rows.parquet'")
+        assert bare.sql(f"SELECT odd FROM kept WHERE odd = ({sql})::VARCHAR").fetchall()

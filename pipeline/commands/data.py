@@ -127,7 +127,7 @@ def _write_table(rows: pa.Table) -> None:
     if not console.is_terminal:
         console = Console(width=200)
     table = Table(*rows.column_names, box=SIMPLE_HEAD, pad_edge=False)
-    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    for row in zip(*map(_cells, rows.columns), strict=True):
         table.add_row(*map(_shown, row))
     console.print(table)
 
@@ -138,8 +138,43 @@ def _plain(rows: pa.Table) -> Iterable[list[Any]]:
     By place and not by name: an answer may have several columns of one name.
     """
     for batch in rows.to_batches(max_chunksize=1000):
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for row in zip(*map(_cells, batch.columns), strict=True):
             yield [_simple(cell) for cell in row]
+
+
+def _cells(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """A column's values; times that Python has no value for, such as infinity, as text."""
+    try:
+        values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    except (OverflowError, ValueError):
+        values = [_cell(scalar) for scalar in column]
+    return values
+
+
+def _cell(scalar: pa.Scalar) -> Any:
+    match scalar:
+        case _ if not scalar.is_valid:
+            return None
+        case pa.StructScalar():
+            return {name: _cell(value) for name, value in scalar.items()}
+        case pa.MapScalar():
+            return {_cell(entry["key"]): _cell(entry["value"]) for entry in scalar.values}
+        case pa.ListScalar():
+            return [_cell(value) for value in scalar.values]
+        case pa.TimestampScalar() | pa.Date32Scalar():
+            return _time(scalar)
+        case _:
+            return scalar.as_py()
+
+
+def _time(scalar: pa.TimestampScalar | pa.Date32Scalar) -> Any:
+    bound = 2 ** (scalar.type.bit_width - 1) - 1
+    if abs(scalar.value) == bound:
+        return "infinity" if scalar.value > 0 else "-infinity"
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return str(scalar.cast(pa.string()))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -155,7 +190,7 @@ def _simple(cell: Any) -> Any:
         case datetime():
             return cell.isoformat()
         case dict():
-            return {name: _simple(value) for name, value in cell.items()}
+            return {str(_simple(name)): _simple(value) for name, value in cell.items()}
         case list():
             return [_simple(value) for value in cell]
         case Decimal():
