@@ -52,7 +52,7 @@ def catalog_folder(out: Address, config: Mapping[str, Any]) -> Iterator[CatalogF
         run_id = stored.run_id if stored is not None else digest("run", uuid4().hex)
         committer = Committer.claim(storage, run_id, stored.config if stored is not None else config)
         yield CatalogFolder(storage, run_id, max(rounds, default=-1) + 1, committer)
-        committer.finish()
+        committer.leave()
 
 
 def write_catalog(

@@ -73,14 +73,14 @@ class Drive:
         with _signals(self._halt):
             async with served(self._run.config, self._cluster, self._halt, self._run.board.say) as reachable:
                 await self._roll_out(tasks, reachable)
-        return await self._finish()
+        return await self._end(self._committer.finish)
 
     async def rejudge(self, config: RunConfig) -> Outcome:
         """Judge every final attempt once more."""
         with _signals(self._halt):
             async with served(config, self._cluster, self._halt, self._run.board.say) as reachable:
                 await self._judge_all(config, reachable)
-        return await self._finish()
+        return await self._end(self._committer.leave)
 
     async def _judge_all(self, config: RunConfig, reachable: RunConfig) -> None:
         calls: list[ModelCall] = []
@@ -175,10 +175,10 @@ class Drive:
             await asyncio.gather(*sitting)
             clock.cancel()
 
-    async def _finish(self) -> Outcome:
+    async def _end(self, ending: Any) -> Outcome:
         reason = self._halt.reason
         try:
-            await ask(self._committer.finish.remote(), PUBLISH_SECONDS, "committer")
+            await ask(ending.remote(), PUBLISH_SECONDS, "committer")
         except PathproofError as error:
             reason = reason or stop_for(error)
         return Outcome(self._run.folder.address, str(reason) if reason else None, started=True)

@@ -56,4 +56,4 @@ def _append(storage: Storage, rows: Sequence[Validation]) -> None:
     run = manifest.read_run(storage)
     committer = Committer.claim(storage, run.run_id, run.config)
     committer.record(rows)
-    committer.finish()
+    committer.leave()

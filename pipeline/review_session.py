@@ -147,7 +147,7 @@ class Session:
         self.views.close()
         committer, self._committer = self._committer, None
         if committer is not None:
-            committer.finish()
+            committer.leave()
 
     def _waits(self, attempt_id: str) -> bool:
         """Whether an undecided trajectory has neither a person's grade nor any answer of the reviewer."""

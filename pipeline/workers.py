@@ -263,6 +263,10 @@ class CommitterActor:
         """Mark the run as ended."""
         self._claimed.finish()
 
+    def leave(self) -> None:
+        """End the epoch, and leave the run as it was found."""
+        self._claimed.leave()
+
     @property
     def _claimed(self) -> Committer:
         if self._committer is None:

@@ -167,6 +167,22 @@ def test_run_goes_on_after_a_compaction(storage: Storage) -> None:
         put(committer, storage, [attempt("t3")], worker="w2")
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_run_is_finished_after_it_if_it_was_before(ended: bool, storage: Storage) -> None:
+    committer = begin(storage)
+    put(committer, storage, [attempt("t1")])
+    if ended:
+        committer.finish()
+    was = manifest.read_run(storage)
+
+    done = compact(storage)
+
+    assert done.after < done.before
+    found = manifest.read_run(storage)
+    assert (found.state, found.finished_at) == (was.state, was.finished_at)
+    assert check(storage) == []
+
+
 def test_folder_in_use_is_refused(tmp_path: Path) -> None:
     filled(storage_of(tmp_path))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pipeline import manifest
 from pipeline.check import check
 from pipeline.errors import RunError, SinkError
 from pipeline.query import query
@@ -232,6 +233,17 @@ def test_the_contracts_score_is_kept_beside_a_persons_verdict(folder: Storage) -
 
 
 # --- what a session leaves behind ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["running", "finished"])
+def test_a_review_does_not_finish_a_run(folder: Storage, state: str) -> None:
+    run = manifest.read_run(folder).model_copy(update={"state": state})
+    folder.replace(manifest.RUN_FILE, run.model_dump_json().encode())
+
+    answered(folder, "ann", (UNDECIDED[0], FAIL))
+
+    assert manifest.read_run(folder).state == state
+    assert check(folder) == []
 
 
 def test_only_looking_changes_nothing(folder: Storage) -> None:
