@@ -9,8 +9,9 @@ decision most is asked first.
 
 The full panel asks every model about every frame: the same windows over all of them, the same final look. `pictures`
 counts what is sent with requests, `calls` the requests; `pictures_ratio_once` is against every frame sent once to every
-model, without overlap and final look. Verdicts are compared item by item with those of the panel that heard all votes.
-They are equal because a model is left out only when it could not turn the decision.
+model, without overlap and final look. Verdicts are compared item by item, in status, grade and rule, with those of the
+panel that heard all votes. They are equal because a model is left out only when no vote of it could have changed any of
+the three. That a model may say `partial` is allowed for, although the stored votes never do.
 
 Without the folder, which the environment variable PATHPROOF_LABELS may name too, nothing is measured.
 
@@ -189,8 +190,8 @@ def _with_all(item: Item, of: TaskSpec, hearing: Hearing, models: Sequence[Voter
     return decide(case, votes, panel, "all")[0]
 
 
-def _held(verdict: Verdict) -> tuple[str, str | None]:
-    return verdict.status, verdict.grade
+def _held(verdict: Verdict) -> tuple[str, str | None, str]:
+    return verdict.status, verdict.grade, verdict.rule
 
 
 def report(name: str, found: Sequence[Counted]) -> dict[str, float]:

@@ -2,9 +2,10 @@
 
 Judges without a model go first. Then models are asked one after another, each only about what those that wait may still
 change, and the one to escalate to at the end, where votes do not decide. A model that is left out could have changed
-neither the status nor the grade nor the rule of a verdict; shares and reasons are those of who was heard. Judges see a view of the task and a stripped copy of the record: no policy,
-seed, oracle, procedure, `feasible` or injected mistakes. Nothing here touches an environment, so stored records can be
-judged again.
+neither the status nor the grade nor the rule of a verdict; shares and reasons are those of who was heard.
+
+Judges see a view of the task and a stripped copy of the record: no policy, seed, oracle, procedure, `feasible` or
+injected mistakes. Nothing here touches an environment, so stored records can be judged again.
 """
 
 from __future__ import annotations
@@ -184,8 +185,7 @@ async def _ask_model(
 
 
 def _unheard(judge: ModelJudge) -> Unheard:
-    grades: list[Target] = [*(["trace"] if judge.grades_traces else []), *(["step"] if judge.grades_steps else [])]
-    return Unheard(judge.name, judge.family, grades)
+    return Unheard(judge.name, judge.family, judge.grades)
 
 
 def _join(found: Judged, more: Judged) -> None:

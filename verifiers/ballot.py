@@ -41,10 +41,6 @@ class Ballot(NamedTuple):
         grade = self.leading(allowed)
         return grade if grade is not None and self.families(grade) >= MIN_FAMILIES else None
 
-    def stands(self, grade: Grade | None, waiting: int) -> bool:
-        """Whether a grade keeps two thirds however the judges that have not been asked yet may vote."""
-        return 3 * len(self._for(grade)) >= 2 * (len(self.valid) + waiting)
-
     def without(self, grade: Grade) -> Ballot:
         """The ballot as if nobody had voted for a grade."""
         return self._replace(valid=[vote for vote in self.valid if vote.grade != grade])

@@ -19,7 +19,7 @@ class ModelJudge:
     """A model that grades; `images` is how many pictures it may be shown at once."""
 
     def __init__(self, client: Client, name: str, family: str, grades: Collection[Target], images: int) -> None:
-        self.name, self.family = name, family
+        self.name, self.family, self.grades = name, family, tuple(grades)
         self.grades_traces, self.grades_steps = "trace" in grades, "step" in grades
         self._trace = TraceVerifier(client, name, family, images)
         self._step = StepVerifier(client, name, family)

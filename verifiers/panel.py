@@ -104,7 +104,7 @@ def decide(case: Case, votes: Sequence[Vote], config: PanelConfig, pass_id: str)
     """The verdicts of one pass: the trajectory's, then one for every step."""
     ended = unscored(case.record)
     steps = [
-        _step_verdict(case, step.step_index, _step_votes(votes, step.step_index), ended, config, pass_id)
+        _step_verdict(case, step.step_index, step_votes(votes, step.step_index), ended, config, pass_id)
         for step in case.record.steps
     ]
     ballot = ballot_of(vote for vote in votes if vote.target == "trace")
@@ -270,7 +270,8 @@ def _undecided(case: Case, ballot: Ballot, *, contract: bool) -> Ruling:
 # --- steps -------------------------------------------------------------------------------------------------------
 
 
-def _step_votes(votes: Sequence[Vote], index: int) -> list[Vote]:
+def step_votes(votes: Sequence[Vote], index: int) -> list[Vote]:
+    """The votes on a step's own action, not those on what was proposed in its place."""
     return [
         vote for vote in votes if vote.target == "step" and vote.step_index == index and vote.candidate_index is None
     ]
