@@ -175,6 +175,31 @@ async def test_all_tries_together_end_at_the_total_limit() -> None:
     assert ledger[0].seconds < 1.5
 
 
+async def test_waiting_for_a_turn_is_not_counted() -> None:
+    ledger: list[ModelCall] = []
+    with serving(says(times=None, delay_seconds=0.3)) as server:
+        endpoint = endpoint_of(server, in_flight=1, total_seconds=0.8)
+        async with client_of(endpoint) as client:
+            found = await asyncio.gather(*(client.ask(user("hi"), stage="act", ledger=ledger) for _ in range(5)))
+
+    assert [reply.outcome for reply in found] == ["answered"] * 5
+    assert max(row.seconds for row in ledger) > 0.8
+
+
+async def test_a_call_that_waited_for_its_turn_still_ends_at_its_limit() -> None:
+    ledger: list[ModelCall] = []
+    with serving(says("first", delay_seconds=0.6), says("busy", status=500, times=None)) as server:
+        endpoint = endpoint_of(server, in_flight=1, total_seconds=0.9)
+        patient = RetryRules(tries=1000, first_seconds=0.05, most_seconds=0.1)
+        async with Client(endpoint, limiter_of(endpoint), rules=patient) as client:
+            asking = [client.ask(user("hi"), stage="act", ledger=ledger) for _ in range(2)]
+            first, second = await asyncio.gather(*asking, return_exceptions=True)
+
+    assert getattr(first, "text", None) == "first"
+    assert isinstance(second, ModelError)
+    assert 0.6 + 0.5 < ledger[1].seconds < 2.5
+
+
 async def test_a_wait_longer_than_the_call_may_last_is_not_begun() -> None:
     with serving(says("busy", status=429, retry_after_seconds=3600)) as server:
         started = time.monotonic()

@@ -132,20 +132,31 @@ class Client:
         """Try until there is a reply, the policy gives up, or the call's time is over."""
         endpoint = self.endpoint
         try:
-            async with asyncio.timeout(endpoint.total_seconds):
+            async with asyncio.timeout(endpoint.total_seconds) as limit:
                 async for attempt in retrying(self._rules):
                     with attempt:
-                        return await self._try(content, call)
+                        return await self._try(content, call, await self._turn(call, limit))
         except TransientError as error:
             raise ModelError(error.code, f"{error.message} (tries: {call.sent})") from None
         except TimeoutError:
             call.status = "timeout"
-            detail = f"no answer in {endpoint.total_seconds:g} s, all tries and waits together"
+            detail = f"no answer in {endpoint.total_seconds:g} s, all tries and the waits between them together"
             raise ModelError("timeout", f"{endpoint.base_url}, model {endpoint.model}: {detail}") from None
         raise AssertionError("the policy ends with a reply or an error")
 
-    async def _try(self, content: bytes, call: _Call) -> Reply:
-        lease = await self._limiter.acquire()
+    async def _turn(self, call: _Call, limit: asyncio.Timeout) -> str:
+        """A lease. Others are why it takes long, so the call's own time stands still until then."""
+        clock = asyncio.get_running_loop().time
+        asked = clock()
+        left = (limit.when() or asked) - asked
+        limit.reschedule(None)
+        try:
+            return await self._limiter.acquire()
+        finally:
+            call.queued += clock() - asked
+            limit.reschedule(clock() + left)
+
+    async def _try(self, content: bytes, call: _Call, lease: str) -> Reply:
         spent = Spent()
         try:
             call.sent += 1
@@ -154,7 +165,7 @@ class Client:
                 spent = Spent(calls=1, cost_usd=answer.usage.cost_usd)
                 return answer
             call.status = answer.code
-            error = self._error(answer, call.seconds)
+            error = self._error(answer, call.seconds - call.queued)
             again = isinstance(error, TransientError) and call.sent < self._rules.tries
             pause = answer.wait_seconds if answer.paused else None
             spent = Spent(calls=0 if again else 1, pause_seconds=pause or 0.0)
@@ -215,6 +226,7 @@ class _Call:
         self.call_id = uuid.uuid4().hex[:24]
         self.images = images
         self.sent = 0
+        self.queued = 0.0
         self.status = _CANCELLED
         self.usage = Usage()
         self._started = time.monotonic()

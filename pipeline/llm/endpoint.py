@@ -20,8 +20,9 @@ _LEASE_MARGIN = 5.0
 class Endpoint(Model):
     """An OpenAI-compatible address (ending in `/v1` nearly everywhere) and one model there.
 
-    `read_seconds` is the longest wait for the answer of one request, `total_seconds` that of a call with all its waits
-    and `tries`. `extra` goes into every request as it is; a null value takes one out, where a server refuses it.
+    `read_seconds` is the longest wait for the answer of one request, `total_seconds` that of a call with all its
+    `tries` and the waits between them; waiting for one of the `in_flight` slots is not counted. `extra` goes into every
+    request as it is; a null value takes one out, where a server refuses it.
     """
 
     base_url: str
