@@ -12,13 +12,15 @@ import pytest
 from catalogs.interpret import STAGE
 from catalogs.library import Library
 from catalogs.research import Built, asked_for, build, documented, known_catalog, past, says
-from catalogs.sources import Source, Tasks
+from catalogs.sources import Source, Tasks, find_sources
 from pipeline.cataloguing import catalog_folder, read_catalog, write_catalog
 from pipeline.cli import app_for
 from pipeline.commands.shell import run
+from pipeline.config import load_config
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, ModelError, RunError
 from pipeline.records import ModelCall
+from pipeline.researching import ResearchWorker
 from pipeline.scripted_endpoint import ScriptedReply
 from pipeline.tasks import Capability
 from tests.endpoints import client_of, endpoint_of, serving
@@ -284,6 +286,7 @@ def manual_file(folder: Path, **changes: object) -> str:
     return str(folder / "scribe-manual.yaml")
 
 
+@pytest.mark.usefixtures("ray_here")
 def test_build_closes_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "catalog.yaml"
 
@@ -297,6 +300,7 @@ def test_build_closes_with_the_figures(tmp_path: Path, capsys: pytest.CaptureFix
     assert "scribe-manual zh: 1 documents" in progress
 
 
+@pytest.mark.usefixtures("ray_here")
 def test_build_counts_and_tells_injections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = manual_file(tmp_path)
     (tmp_path / "notes" / "notes.md").write_text(f"# Create note\n\n{POISON_EN}\n", encoding="utf-8")
@@ -308,6 +312,7 @@ def test_build_counts_and_tells_injections(tmp_path: Path, capsys: pytest.Captur
     assert "injection\tscribe-manual/en/notes\tIgnore all" in progress
 
 
+@pytest.mark.usefixtures("ray_here")
 def test_build_asks_the_model_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = manual_file(tmp_path), str(tmp_path / "out")
     answer = drafts(draft(object="reminder day"), when="Reminder")
@@ -318,6 +323,20 @@ def test_build_asks_the_model_that_is_named(tmp_path: Path, capsys: pytest.Captu
     assert code == 0
     assert "scribe.notes.set_reminder_day" in {one.capability_id for one in read_catalog(out)}
     assert STAGE in {call.stage for call in Dataset(out).rows(ModelCall)}
+
+
+async def test_a_worker_reads_tells_what_it_read_and_says_it_once(tmp_path: Path) -> None:
+    manual(tmp_path)
+    worker = ResearchWorker(load_config("quickstart", []))
+    await worker.ready()
+
+    found = await worker.build(find_sources(str(tmp_path / "scribe-manual.yaml")), "zh", None)
+    heard, again = await worker.heard(), await worker.heard()
+    await worker.close()
+
+    assert (found.app_id, found.documents) == ("scribe", {"zh": 1})
+    assert (heard, again) == (["scribe-manual zh: 1 documents"], [])
+    assert {one.language for one in found.built.capabilities} == {"zh"}
 
 
 @pytest.mark.parametrize("named", ["nowhere", "model.height=3"])

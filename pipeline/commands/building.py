@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,16 +11,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from catalogs.documents import Reading, read_sources
-from catalogs.research import Built, build
 from catalogs.sources import Source, find_sources, source_names
+from pipeline.archive import Answered, Question, research_apps
 from pipeline.cataloguing import write_catalog
-from pipeline.clients import endpoint_of
 from pipeline.commands.shell import Command, examples
-from pipeline.config import ModelConfig, RunConfig, load_config
+from pipeline.config import load_config
 from pipeline.errors import ConfigError
-from pipeline.llm import Client, LocalLimiter, demand, probe
 from pipeline.records import ModelCall
+from pipeline.researching import Research
 from pipeline.tasks import Capability
 
 BUILD_EXAMPLES = examples(
@@ -60,19 +56,21 @@ def build_catalogs(
     named = [text for text in given or [] if "=" not in text]
     settings = load_config(config or "quickstart", [text for text in given or [] if "=" in text])
     sources = _sources(named)
-    reading = read_sources(sources, language, most=documents, tell=lambda line: typer.echo(line, err=True))
-    _tell_absent(reading)
-    if not reading.documents:
-        raise ConfigError("sources: none of these documents is on this machine; see above how they are had")
     calls: list[ModelCall] = []
-    built = asyncio.run(_build(sources, reading, settings, calls))
-    for finding in built.findings:
-        typer.echo(f"{finding.kind}\t{finding.source}\t{finding.text}", err=True)
-    _show_table(reading, built)
-    if out is not None:
-        write_catalog(out, built.capabilities, calls, settings.model_dump(mode="json"))
-    typer.echo(_closing(sources, built))
-    return 0
+    answers = research_apps(
+        sources, Question(language, documents), settings, lambda line: typer.echo(line, err=True), calls
+    )
+    found = [answer.research for answer in answers if answer.research is not None]
+    _tell(answers)
+    if found and not any(research.documents for research in found):
+        raise ConfigError("sources: none of these documents is on this machine; see above how they are had")
+    _show_table(found)
+    if out is not None and found:
+        capabilities = [capability for research in found for capability in research.built.capabilities]
+        calls += [call for research in found for call in research.calls]
+        write_catalog(out, capabilities, calls, settings.model_dump(mode="json"))
+    typer.echo(_closing(sources, found))
+    return 0 if len(found) == len(answers) else 1
 
 
 def capability_tree(capabilities: Sequence[Capability], limit: int | None = None) -> Iterator[str]:
@@ -93,48 +91,45 @@ def _sources(named: Sequence[str]) -> list[Source]:
     return list({source.name: source for source in found}.values())
 
 
-async def _build(sources: Sequence[Source], reading: Reading, settings: RunConfig, calls: list[ModelCall]) -> Built:
-    if settings.model == ModelConfig():
-        return await build(sources, reading)
-    endpoint = endpoint_of("model", settings.model)
-    limiter = LocalLimiter(endpoint.in_flight, endpoint.lease_seconds, settings.budget)
-    abilities = await probe(endpoint, limiter, calls, images=0)
-    demand(endpoint, abilities, 0)
-    async with Client(endpoint, limiter, abilities=abilities) as client:
-        return await build(sources, reading, client, calls)
+def _tell(answers: Sequence[Answered]) -> None:
+    for answer in answers:
+        if answer.research is None:
+            typer.echo(f"error: {answer.app_id}: {answer.reason}", err=True)
+            continue
+        for place in answer.research.absent:
+            typer.echo(f"{place.source} {place.language}: not here; {place.why}", err=True)
+        for finding in answer.research.built.findings:
+            typer.echo(f"{finding.kind}\t{finding.source}\t{finding.text}", err=True)
 
 
-def _tell_absent(reading: Reading) -> None:
-    for place in reading.absent:
-        typer.echo(f"{place.source} {place.language}: not here; {place.why}", err=True)
-
-
-def _show_table(reading: Reading, built: Built) -> None:
-    read = Counter((one.app_id, one.language) for one in reading.documents)
+def _show_table(found: Sequence[Research]) -> None:
     table = Table(box=SIMPLE_HEAD)
     for column in ("app", "language", "documents", "capabilities", "with evidence", "with procedure", "asked for"):
         table.add_column(column, justify="left" if column in ("app", "language") else "right")
-    rows = {(one.app_id, one.language) for one in built.capabilities} | set(read)
-    for app_id, language in sorted(rows):
-        own = [one for one in built.capabilities if (one.app_id, one.language) == (app_id, language)]
-        counts = (
-            read[(app_id, language)],
-            len(own),
-            sum(bool(one.evidence) for one in own),
-            sum(bool(one.procedure) for one in own),
-            sum(built.asked[one.capability_id] > 0 for one in own),
-        )
-        table.add_row(app_id, language, *map(str, counts))
+    for research in found:
+        built = research.built
+        for language in sorted({one.language for one in built.capabilities} | set(research.documents)):
+            own = [one for one in built.capabilities if one.language == language]
+            counts = (
+                research.documents.get(language, 0),
+                len(own),
+                sum(bool(one.evidence) for one in own),
+                sum(bool(one.procedure) for one in own),
+                sum(built.asked[one.capability_id] > 0 for one in own),
+            )
+            table.add_row(research.app_id, language, *map(str, counts))
     Console(width=120).print(table)
 
 
-def _closing(sources: Sequence[Source], built: Built) -> str:
+def _closing(sources: Sequence[Source], found: Sequence[Research]) -> str:
+    capabilities = [capability for research in found for capability in research.built.capabilities]
+    findings = [finding for research in found for finding in research.built.findings]
     counts = {
         "sources": len(sources),
-        "documents": built.documents,
-        "capabilities": len(built.capabilities),
-        "with_evidence": sum(bool(one.evidence) for one in built.capabilities),
-        "injections": sum(finding.kind == "injection" for finding in built.findings),
+        "documents": sum(research.built.documents for research in found),
+        "capabilities": len(capabilities),
+        "with_evidence": sum(bool(one.evidence) for one in capabilities),
+        "injections": sum(finding.kind == "injection" for finding in findings),
     }
     return " ".join(f"{name}={value}" for name, value in counts.items())
 
