@@ -7,7 +7,7 @@ never by what a page says. This module knows nothing of Ray, files or models.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class Budget(NamedTuple):
     seconds: float = 180.0
     states: int = 60
     edges: int = 300
+    only_for_broken: bool = False
+    """Whether more is looked for only where something known has gone from its screen."""
 
 
 class Line(NamedTuple):
@@ -105,6 +107,15 @@ def _urgency(capability: Capability) -> tuple[bool, float]:
     return capability.status == "confirmed", at.timestamp() if at is not None else 0.0
 
 
+class _Broken(NamedTuple):
+    """A capability whose control was missing at a step of its procedure."""
+
+    capability: Capability
+    line: Line
+    trial: Trial
+    missing_at: int
+
+
 class _Expedition:
     """One exploration under way."""
 
@@ -150,6 +161,8 @@ class _Expedition:
         """Look for more, then see to what did not hold with what is known of the screens now."""
         if self._left < _LEAST_SECONDS or not self._budget.edges:
             return
+        if self._budget.only_for_broken and not list(self._broken()):
+            return
         limits = Limits(time.monotonic() + self._left, self._budget.states, self._budget.edges)
         prospector = Prospector(
             self._environment,
@@ -183,17 +196,23 @@ class _Expedition:
 
     async def _see_to_broken(self, prospector: Prospector) -> None:
         """What broke at a missing control: try the ways found meanwhile, or say that the function is nowhere."""
-        for row, line in list(self._rows.values()):
-            trial = self._last.get(row.capability_id)
-            if line.status != "outdated" or trial is None or trial.missing_at is None or self._left < _LEAST_SECONDS:
-                continue
-            ways = other_ways(row, trial.missing_at, prospector.states.values())
+        for row, line, trial, missing_at in list(self._broken()):
+            if self._left < _LEAST_SECONDS:
+                break
+            ways = other_ways(row, missing_at, prospector.states.values())
             replaced = await self._confirmer.replace(row, ways)
             if replaced is not None:
                 self._keep(replaced)
-            elif prospector.exhausted is None and not is_anywhere(row, trial.missing_at, self._edges.trees.values()):
+            elif prospector.exhausted is None and not is_anywhere(row, missing_at, self._edges.trees.values()):
                 gone = row.model_copy(update={"status": "unsupported"})
                 self._keep(Outcome(gone, "unsupported", f"{line.reason}; nor on any other screen", [trial]))
+
+    def _broken(self) -> Iterator[_Broken]:
+        """What is known and has a control that was not where it should be."""
+        for row, line in self._rows.values():
+            trial = self._last.get(row.capability_id)
+            if line.status == "outdated" and trial is not None and trial.missing_at is not None:
+                yield _Broken(row, line, trial, trial.missing_at)
 
     def _add_openings(self, prospector: Prospector) -> None:
         """Screens that nothing known opens; never more than half of what does something."""

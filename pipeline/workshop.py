@@ -128,8 +128,8 @@ class Workshop:
 
     async def _explore(self, wanted: dict[str, list[Capability] | None], number: int) -> None:
         run, shop = self._run, self._shop
-        # Looking for more is for the first round: later ones only try again what broke.
-        budget = _BUDGET if number == 0 else _BUDGET._replace(edges=0)
+        # Looking for more is for the first round: later ones only look for what has gone from its screen.
+        budget = _BUDGET._replace(only_for_broken=number > 0)
         # What writes can be confirmed only where the state can be read.
         asked = run.config.model_copy(update={"probes": "use"})
         errand = Errand(f"explorer{number}-", asked, budget, run.folder, run.run_id, shop.epoch, number)

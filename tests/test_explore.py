@@ -137,14 +137,26 @@ async def test_an_environment_that_breaks_ends_the_search_not_the_report() -> No
     assert result.report.notes[:1] == ["the search broke off: env/crashed: step 2 breaks on command"]
 
 
-async def test_what_is_nowhere_is_unsupported() -> None:
-    gone = capability("fake-todo.complete").model_dump()
-    gone["procedure"] = [{"action": "Click", "role": "button", "name": "Snooze until tomorrow"}]
+def gone() -> Capability:
+    row = capability("fake-todo.complete").model_dump()
+    row["procedure"] = [{"action": "Click", "role": "button", "name": "Snooze until tomorrow"}]
+    return Capability.model_validate(row)
 
-    result = await explored([Capability.model_validate(gone)])
+
+async def test_what_is_nowhere_is_unsupported() -> None:
+    result = await explored([gone()])
 
     assert result.capabilities[0].status == "unsupported"
     assert result.report.lines[0].reason.endswith("nor on any other screen")
+
+
+async def test_more_is_looked_for_only_where_something_broke_if_so_wanted() -> None:
+    budget = ALL._replace(only_for_broken=True)
+
+    whole, broken = await explored([capability("fake-todo.add")], budget), await explored([gone()], budget)
+
+    assert [line.found for line in whole.report.lines] == [False]
+    assert broken.capabilities[0].status == "unsupported"
 
 
 def test_opening_a_page_is_navigation_reading_it_is_not() -> None:
