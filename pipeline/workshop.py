@@ -157,7 +157,8 @@ class Workshop:
         validations: list[Validation] = []
         if config.probes == "use" and sieved.tasks:
             trials = await self._tried(sieved.tasks)
-            found = [validation_of(trial, now(), VALID_DAYS) for trial in trials.values()]
+            last = sieved.last_days
+            found = [validation_of(trial, now(), VALID_DAYS, last.get(task_id)) for task_id, trial in trials.items()]
             sieved = self._sieved(proven(drafts, sieved, trials), known, accepted)
             kept = {task.task_id for task in sieved.tasks}
             validations = [row for row in found if row is not None and row.task_id in kept]

@@ -6,7 +6,7 @@ Knows nothing of how drafts are made nor of running applications.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ class Sieved(NamedTuple):
 
     tasks: list[TaskSpec]
     rejections: list[Rejection]
+    last_days: Mapping[str, date]
+    """Until when tasks can be done whose wording names a day to come, by their ids."""
 
 
 def sieve(
@@ -46,7 +48,11 @@ def sieve(
         template_share=template_share,
     )
     rejections = sorted([*drafts.rejections, *gated.rejections], key=lambda row: (row.candidate_id, row.reason))
-    return Sieved(sorted((passed.task for passed in gated.passed), key=lambda task: task.task_id), rejections)
+    return Sieved(
+        tasks=sorted((passed.task for passed in gated.passed), key=lambda task: task.task_id),
+        rejections=rejections,
+        last_days={one.task.task_id: one.expires_on for one in gated.passed if one.expires_on is not None},
+    )
 
 
 def largest_share(tasks: Sequence[TaskSpec]) -> float:

@@ -31,6 +31,15 @@ def test_one_that_does_not_expires_at_once_with_the_reason() -> None:
     assert row == Validation(task_id="t", validated_at=NOON, held=False, reason="oracle_fails", expires_at=NOON)
 
 
+def test_a_task_about_a_day_to_come_expires_when_that_day_is_over() -> None:
+    soon = validation_of(HELD, NOON, 7, NOON.date() + DAY)
+    late = validation_of(HELD, NOON, 7, NOON.date() + 30 * DAY)
+
+    assert soon is not None and late is not None
+    assert soon.expires_at == NOON.replace(hour=0) + 2 * DAY
+    assert late.expires_at == NOON + 7 * DAY
+
+
 def test_a_broken_world_says_nothing_of_a_task() -> None:
     fault = Fault(boundary="env", code="browser_gone", message="gone")
 
