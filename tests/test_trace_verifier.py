@@ -16,7 +16,7 @@ from tests.endpoints import client_of, endpoint_of, says, serving
 from tests.filmed import FINAL, WINDOW, film, final, keypoints, notes, painted, pictures_of, screens, texts_of
 from tests.records import at, click, look, node, step, task
 from verifiers.shots import change, chosen, shots_of, windows_of
-from verifiers.trace import TraceVerifier
+from verifiers.trace import TraceVerifier, most_calls
 
 SCREENS = screens(3)
 PRESS = click(SCREENS[0], "Button 0")
@@ -344,6 +344,31 @@ async def test_a_small_target_is_shown_once_more_without_a_mark() -> None:
     (said,) = texts_of(session.requests, WINDOW)
     assert said.count("The same place, larger:") == 1
     assert len(pictures_of(session.requests, WINDOW)[0]) == 5
+
+
+@pytest.mark.parametrize("images", range(2, 12))
+async def test_no_request_holds_more_pictures_than_the_limit(images: int) -> None:
+    looks = [look(node("button", "S", box=(100, 100, 110, 110)), picture=painted(number)) for number in range(12)]
+    steps = [step(Click(point=at(looks[0], "S")), "", one) for one in looks[1:]]
+    record = film(steps, looks)
+    session = Session(final("fail"), notes("unclear"), keypoints("a"))
+
+    await session.judge(record, images=images)
+
+    windows, (last,) = pictures_of(session.requests, WINDOW), pictures_of(session.requests, FINAL)
+    assert max(map(len, windows)) <= images
+    assert len(last) == 2
+    said = "\n".join(texts_of(session.requests, WINDOW))
+    assert all(f"Screen {number}:" in said for number in range(12))
+    assert ("The same place, larger:" in said) is (images > 2)
+    assert len(windows) + 3 == most_calls(len(steps), images)
+
+
+@pytest.mark.parametrize(("steps", "calls"), [(1, 4), (4, 4), (5, 5), (8, 5), (79, 8)])
+def test_how_many_calls_a_trajectory_may_take_is_known_beforehand(steps: int, calls: int) -> None:
+    windows = windows_of(chosen(shots_of(film([PRESS] * steps)), 20), 5)
+
+    assert most_calls(steps, 10) == calls == len(windows) + 3
 
 
 async def test_chinese_tasks_are_judged_in_chinese() -> None:

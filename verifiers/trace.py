@@ -10,6 +10,7 @@ case. (UI-Venus-2 report, trace-level verification.)
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -17,11 +18,11 @@ from pydantic import BaseModel
 from pipeline.errors import ModelError
 from pipeline.llm import Client, Picture
 from pipeline.protocols import Judged, JudgeView
-from pipeline.records import Keypoint, ModelCall, Record, Step, Vote, usage_of
+from pipeline.records import Frame, Keypoint, ModelCall, Record, Step, Vote, usage_of
 from pipeline.structs import Usage
 from pipeline.words import TraceGrade, VoteStatus
 from verifiers.asking import Asked, NoAnswer, language_of, prompt_sha256, shown, structured, together
-from verifiers.drafting import Remembered, draft_keypoints, draft_prior
+from verifiers.drafting import KEYPOINTS, PRIOR, Remembered, draft_keypoints, draft_prior
 from verifiers.operations import any_task_specific
 from verifiers.overlay import close_up, marked
 from verifiers.quoting import quoted
@@ -32,7 +33,7 @@ from verifiers.window_notes import Finding, Findings, WindowAnswer, findings_of_
 WINDOW, FINAL = "window", "trace"
 """Names of the prompts, and stages of the calls."""
 _PICTURES_PER_SHOT = 2
-"""A screen, and its place of action once more where that is small."""
+"""A screen, and its place of action once more where that is small and the limit leaves room."""
 _MOST_SHOTS = 20
 _LAST_SHOTS = 2
 
@@ -90,7 +91,7 @@ class TraceVerifier:
 
     def __init__(self, client: Client, name: str, family: str, images: int) -> None:
         self._client, self.name, self.family = client, name, family
-        self._size = max(2, images // _PICTURES_PER_SHOT)
+        self._images, self._size = images, window_size(images)
         self._drafts = Remembered()
 
     async def judge(self, view: JudgeView, record: Record, pass_id: str, ledger: MutableSequence[ModelCall]) -> Judged:
@@ -137,8 +138,9 @@ class TraceVerifier:
         said += [words["prior"], quoted(prior)] if prior else []
         said += [words["keypoints"], *(f"{number}. {text}" for number, text in enumerate(texts))]
         parts: list[str | Picture] = ["\n".join(said)]
+        nearer = _close_ups(window, self._images - len(window))
         for shot in window:
-            parts += _shown(shot, words)
+            parts += _shown(shot, nearer.get(shot.look), words)
         found = await structured(self._client, WINDOW, WINDOW, language, parts, WindowAnswer, asked)
         return None if isinstance(found, NoAnswer) else found[0]
 
@@ -162,7 +164,7 @@ class TraceVerifier:
         said += [words["behaviour"], ending]
         said += [words["said"], quoted(said_at_end(record)), words["last"]]
         parts: list[str | Picture] = ["\n".join(said)]
-        for shot in shots[-_LAST_SHOTS:]:
+        for shot in shots[-min(_LAST_SHOTS, self._images) :]:
             parts += [words["screen"].format(shot.look), shown(shot.frame)]
         found = await structured(self._client, FINAL, FINAL, language, parts, TraceAnswer, asked)
         if isinstance(found, NoAnswer):
@@ -243,10 +245,27 @@ def said_at_end(record: Record) -> str:
     return str(getattr(last, "content", "")) if last is not None else ""
 
 
-def _shown(shot: Shot, words: dict[str, str]) -> list[str | Picture]:
+def window_size(images: int) -> int:
+    """How many screens a window has where so many pictures (two or more) may be shown at once."""
+    return max(2, images // _PICTURES_PER_SHOT)
+
+
+def most_calls(steps: int, images: int) -> int:
+    """How often a model is called at most about a trajectory of so many steps."""
+    shots, size = min(steps + 1, _MOST_SHOTS), window_size(images)
+    windows = max(1, -(-(shots - 1) // (size - 1)))
+    return len((KEYPOINTS, PRIOR, FINAL)) + windows
+
+
+def _close_ups(window: Sequence[Shot], most: int) -> dict[int, Frame]:
+    """Small places of action once more, by look, as far as screens leave room for more pictures."""
+    near = {shot.look: close_up(shot.frame, shot.points[0], shot.box) for shot in window if shot.points}
+    return dict(islice(((look, found) for look, found in near.items() if found is not None), most))
+
+
+def _shown(shot: Shot, near: Frame | None, words: dict[str, str]) -> list[str | Picture]:
     """A screen with the place of its action, that place again where it is small, and what was done there."""
     parts: list[str | Picture] = [words["screen"].format(shot.look), shown(marked(shot.frame, shot.points))]
-    near = close_up(shot.frame, shot.points[0], shot.box) if shot.points else None
     if near is not None:
         parts += [words["close"], shown(near)]
     if shot.steps:
