@@ -18,7 +18,7 @@ from pipeline.errors import PathproofError
 from pipeline.manifest import PartRef, RunFile, Survey
 from pipeline.query import VIEWS_FILE, connect
 from pipeline.schema import TABLES
-from pipeline.soundness import Flaw, FlawKind, examined
+from pipeline.soundness import Flaw, FlawKind, inspected
 from pipeline.storage import Address, Storage, store_errors
 
 Kind = (
@@ -124,20 +124,19 @@ def check(address: Address) -> list[Finding]:
 
 
 def _findings(storage: Storage) -> list[Finding]:
-    found = manifest.survey(storage)
-    listed = [line for line in found.lines if isinstance(line, PartRef)]
-    parts = manifest.current_parts(listed)
-    flaws = examined(storage, parts.values(), hashed=lambda _: True)
+    inspection = inspected(storage, hashed=lambda _: True)
+    found, parts, flaws = inspection
+    listed = {line.path for line in found.lines if isinstance(line, PartRef)}
     findings = [
         *_manifest_findings(storage, found),
         *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),
         *_folder_findings(storage),
         *_view_findings(storage, found),
-        *_file_findings(storage, set(parts), {line.path for line in listed}, _open_epoch(storage, found)),
+        *_file_findings(storage, set(parts), listed, _open_epoch(storage, found)),
     ]
     if found.whole:
         findings += _tables_without_part(found, parts.values())
-        with connect({storage: [part for path, part in parts.items() if not flaws[path]]}) as tables:
+        with connect({storage: inspection.sound}) as tables:
             findings += [*_dangling(tables, _tables_of(flaws)), *_duplicates(tables)]
     return findings
 

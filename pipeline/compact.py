@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import manifest
-from pipeline.errors import RunError
 from pipeline.manifest import PartName, PartRef, Survey
 from pipeline.parts import GROUP_BYTES, GROUP_ROWS, HEAVY, PLAIN_GROUP_ROWS, write_groups
 from pipeline.sinks import Batch, Committer
-from pipeline.soundness import examined
+from pipeline.soundness import FlawKind, require_sound
 from pipeline.storage import Address, Storage, disk_errors, driver_lock
 from pipeline.widening import widened
 
@@ -28,6 +27,9 @@ TARGET_BYTES = 128 << 20
 """What the merged parts of one name should weigh together; names of half of it are left alone."""
 
 WORKER = "compact"
+
+_WIDENED: frozenset[FlawKind] = frozenset({"schema_drift"})
+"""What compaction mends, or refuses to when something would be lost."""
 
 Names = list[list[PartRef]]
 """Parts, by the file name they share."""
@@ -41,15 +43,13 @@ class Compaction(NamedTuple):
 
 
 def compact(address: Address, target_bytes: int = TARGET_BYTES) -> Compaction:
-    """Merge small parts; raises RunError when a driver is at work or a part is unsound, and then changes nothing."""
+    """Merge small parts; raises RunError when a driver is at work or anything is damaged, and then changes nothing."""
     storage = manifest.storage_with_manifest(address)
     with driver_lock(storage):
         run = manifest.read_run(storage)
-        found = manifest.whole(storage)
-        parts = manifest.current_parts(found.lines)
+        parts = require_sound(storage, allowed=_WIDENED).parts
         small, kept = _split(parts.values(), target_bytes)
         if len(small) > 1:
-            _refuse_unsound(storage, small)
             committer = Committer.claim(storage, run.run_id, run.config)
             merger = _Merger(storage, committer, _hashes(storage, kept))
             for number, names in enumerate(_batches(small, target_bytes)):
@@ -111,14 +111,6 @@ def _batches(names: Names, target_bytes: int) -> Iterator[Names]:
 
 def _weight(name: Sequence[PartRef]) -> int:
     return sum(part.bytes for part in name)
-
-
-def _refuse_unsound(storage: Storage, names: Names) -> None:
-    flaws = examined(storage, (part for name in names for part in name), hashed=lambda _: True)
-    for path, found in flaws.items():
-        for flaw in found:
-            if flaw.kind != "schema_drift":
-                raise RunError(f"{path}: {flaw.kind}, {flaw.detail}: run `pathproof check`; nothing was compacted")
 
 
 def _hashes(storage: Storage, names: Names) -> dict[str, set[str]]:

@@ -210,7 +210,9 @@ def read_run(address: Address) -> RunFile:
         missing = f"it has no {RUN_FILE} (`pathproof collect --out` begins one)"
         raise ConfigError(f"{storage.address} is not a dataset folder: {missing}") from None
     except (OSError, ValidationError) as error:
-        raise _damaged(storage, RUN_FILE, error) from error
+        raise RunError(
+            f"{storage.url(RUN_FILE)} cannot be read ({_first_line(error)}): run `pathproof check`"
+        ) from error
 
 
 def survey(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> Survey:
@@ -223,13 +225,18 @@ def survey(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> 
 
 def whole(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> Survey:
     """A survey of a manifest that has lost nothing; raises RunError when one file is unreadable, altered or missing."""
-    storage = storage_of(address)
-    found = survey(storage, known)
-    for problem in found.problems:
-        raise RunError(f"{storage.url(problem.path)} cannot be read ({problem.detail}): run `pathproof check`")
-    for path in found.missing:
-        raise RunError(f"{storage.url(path)} is missing: run `pathproof check`")
+    found = survey(address, known)
+    refuse_damage(address, found)
     return found
+
+
+def refuse_damage(address: Address, found: Survey) -> None:
+    """Raise RunError when a file of the manifest was unreadable, altered or missing."""
+    url = storage_of(address).url
+    for problem in found.problems:
+        raise RunError(f"{url(problem.path)} cannot be read ({problem.detail}): run `pathproof check`")
+    for path in found.missing:
+        raise RunError(f"{url(path)} is missing: run `pathproof check`")
 
 
 def current_parts(found: Iterable[Line]) -> dict[str, PartRef]:
@@ -287,14 +294,14 @@ def _survey(storage: Storage, known: Mapping[ObjectName, Content]) -> Survey:
 
 
 def _expected(
-    claims: Sequence[Epoch], seals: Iterable[Seal], counted: Iterable[ObjectName]
+    claims: Sequence[Epoch], seals: Iterable[Seal], names: Iterable[ObjectName]
 ) -> dict[ObjectName, Expected]:
     """What claims and seals say of each object."""
     closing = {epoch.epoch for epoch in claims if epoch.closes}
     sealed = {
         ObjectName(seal.epoch, number): content for seal in seals for number, content in enumerate(seal.objects, 1)
     }
-    return {name: Expected(name.epoch in closing, sealed.get(name)) for name in counted}
+    return {name: Expected(name.epoch in closing, sealed.get(name)) for name in names}
 
 
 def _claims(storage: Storage) -> tuple[list[Epoch], dict[int, str], list[Problem]]:
@@ -342,7 +349,7 @@ def _unlinked(
     for name, read in reads.items():
         before = name._replace(number=name.number - 1)
         if read.after and named.get(before, read.after) != read.after:
-            path = before.path if before.number else _claim_path(name.epoch)
+            path = before.path if before.number else f"{EPOCHS}/{name.epoch}.json"
             yield Problem(path, f"is not what {name.path} was published after", altered=True)
 
 
@@ -354,14 +361,10 @@ def _missing(
     last.update({name.epoch: name.number for name in counted})
     for seal in seals:
         last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
-    there = {name.path for name in counted} | {_claim_path(epoch.epoch) for epoch in claims} | set(bad)
+    there = {name.path for name in counted} | {f"{EPOCHS}/{epoch.epoch}.json" for epoch in claims} | set(bad)
     for epoch in range(1, max(last, default=0) + 1):
         objects = (ObjectName(epoch, number).path for number in range(1, last.get(epoch, 0) + 1))
-        yield from (path for path in chain([_claim_path(epoch)], objects) if path not in there)
-
-
-def _claim_path(epoch: int) -> str:
-    return f"{EPOCHS}/{epoch}.json"
+        yield from (path for path in chain([f"{EPOCHS}/{epoch}.json"], objects) if path not in there)
 
 
 def _objects(storage: Storage) -> list[ObjectName]:
@@ -386,10 +389,6 @@ def _bytes_of(storage: Storage, key: str) -> bytes:
 def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
     with store_errors():
         return [f"{folder}/{name}" for name in storage.sizes(folder) if pattern.fullmatch(name)]
-
-
-def _damaged(storage: Storage, key: str, error: Exception) -> RunError:
-    return RunError(f"{storage.url(key)} cannot be read ({_first_line(error)}): run `pathproof check`")
 
 
 def _problem(path: str, error: Exception) -> Problem:

@@ -1,19 +1,22 @@
 """Whether a listed part can be trusted: there, whole, unchanged, and of the declared schema.
 
-Knows one part at a time; what parts say about each other is for check.py.
+Whoever makes something new of a dataset asks `require_sound` first, so that damage is never copied into what looks
+whole. Knows one part at a time; what parts say about each other is for check.py.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.manifest import PartRef
+from pipeline import manifest
+from pipeline.errors import RunError
+from pipeline.manifest import PartRef, Survey
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
 from pipeline.storage import Address, storage_of, store_errors
 
@@ -39,6 +42,46 @@ class Flaw(NamedTuple):
 
     kind: FlawKind
     detail: str
+
+
+class Inspection(NamedTuple):
+    """A manifest, the parts that make up the dataset, and what is wrong with each of them, by path."""
+
+    survey: Survey
+    parts: dict[str, PartRef]
+    flaws: dict[str, list[Flaw]]
+
+    @property
+    def sound(self) -> list[PartRef]:
+        """The parts with which nothing is wrong."""
+        return [part for path, part in self.parts.items() if not self.flaws[path]]
+
+
+def inspected(address: Address, *, hashed: Callable[[PartRef], bool]) -> Inspection:
+    """A dataset as it is now; never raises for what is inside the files."""
+    found = _inspected(address, hashed)
+    if any(flaw.kind == "missing_part" for flaws in found.flaws.values() for flaw in flaws):
+        # Perhaps a compaction has replaced and removed it since the manifest was read.
+        listed = manifest.current_parts(manifest.survey(address).lines)
+        return found if listed == found.parts else _inspected(address, hashed)
+    return found
+
+
+def require_sound(address: Address, allowed: Collection[FlawKind] = ()) -> Inspection:
+    """A dataset that has lost nothing: every byte of it is read; raises RunError otherwise, but for `allowed` flaws."""
+    found = inspected(address, hashed=lambda _: True)
+    manifest.refuse_damage(address, found.survey)
+    for path, flaws in found.flaws.items():
+        for flaw in (flaw for flaw in flaws if flaw.kind not in allowed):
+            url = storage_of(address).url(path)
+            raise RunError(f"{url}: {flaw.kind}, {flaw.detail}: nothing was done; run `pathproof check`")
+    return found
+
+
+def _inspected(address: Address, hashed: Callable[[PartRef], bool]) -> Inspection:
+    found = manifest.survey(address)
+    parts = manifest.current_parts(found.lines)
+    return Inspection(found, parts, examined(address, parts.values(), hashed=hashed))
 
 
 def examined(address: Address, parts: Iterable[PartRef], *, hashed: Callable[[PartRef], bool]) -> dict[str, list[Flaw]]:
@@ -67,7 +110,9 @@ def flaws_of(address: Address, part: PartRef, *, hashed: bool) -> list[Flaw]:
             metadata = pq.read_metadata(file)
             found = metadata.schema.to_arrow_schema()
         except (OSError, pa.ArrowException) as error:
-            return [Flaw("half_file", f"{size} of {part.bytes} bytes, no readable footer: {error}")]
+            return [
+                Flaw("half_file", f"{size} of {part.bytes} bytes, no readable footer: {str(error).splitlines()[0]}")
+            ]
     flaws = [_byte_flaw(size, sha256, part), _row_flaw(metadata.num_rows, part), schema_flaw(found, part)]
     return [flaw for flaw in flaws if flaw]
 

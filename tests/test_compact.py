@@ -207,6 +207,17 @@ def test_unsound_part_stops_it_before_anything_is_changed(storage: Storage) -> N
     assert contents(storage) == before
 
 
+def test_damage_in_a_large_name_that_stays_stops_it_too(tmp_path: Path) -> None:
+    storage = filled(storage_of(tmp_path))
+    weights = weights_by_name(storage)
+    heaviest = max(weights, key=weights.__getitem__)
+    path = tmp_path / f"frames/{heaviest}.parquet"
+    path.write_bytes(path.read_bytes()[:100] + b"?" + path.read_bytes()[101:])
+
+    with pytest.raises(RunError, match=rf"frames/{heaviest}.parquet: .*run `pathproof check`"):
+        compact(storage, target_bytes=2 * weights[heaviest])
+
+
 # --- drift ---------------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,12 +12,16 @@ import pytest
 
 from pipeline import manifest
 from pipeline.check import Finding, check
+from pipeline.compact import compact
+from pipeline.errors import RunError
+from pipeline.export import ExportOptions, export
 from pipeline.manifest import PartRef
 from pipeline.query import query
 from pipeline.records import Event, Prompt
+from pipeline.redact import redact
 from pipeline.sinks import Committer, PartWriter
-from pipeline.storage import Storage
-from tests.datasets import RUN, attempt, begin, judging, listed_as, put, relisted, verdict
+from pipeline.storage import Storage, storage_of
+from tests.datasets import RUN, attempt, begin, collected, judging, listed_as, put, relisted, verdict
 from tests.objectstore import contents
 
 
@@ -144,3 +149,66 @@ def test_query_answers_from_what_is_sound(damaged: Storage) -> None:
     ).to_pylist()
 
     assert counts == [{"whole": 2, "left_of_two": 3, "none": 0, "pictures": 3}]
+
+
+# --- nothing new is made of what is damaged --------------------------------------------------------------------------
+
+DAMAGES: dict[str, Callable[[Storage], None]] = {
+    "lost object": lambda storage: storage.delete("manifest/1-2.jsonl"),
+    "last object lost": lambda storage: storage.delete(manifest.survey(storage).counted[-1].path),
+    "emptied object": lambda storage: storage.replace("manifest/1-2.jsonl", b""),
+    "shortened object": lambda storage: storage.replace(
+        "manifest/1-2.jsonl", _shortened(storage, "manifest/1-2.jsonl")
+    ),
+    "lost part": lambda storage: storage.delete(_first(storage, "steps").path),
+    "flipped bit": lambda storage: _flip(storage, "steps"),
+    "flipped bit in a picture": lambda storage: _flip(storage, "frames"),
+    "wrong count": lambda storage: _relist(storage, _first(storage, "verdicts"), rows=7),
+}
+
+WORKS: dict[str, Callable[[Storage, Path], object]] = {
+    "compact": lambda storage, _: compact(storage),
+    "redact": lambda storage, out: redact(storage, out / "copy"),
+    "export": lambda storage, out: export(storage, out / "rows", ExportOptions(shape="sft")),
+}
+
+
+def _first(storage: Storage, table: str) -> PartRef:
+    return next(part for part in _parts(storage) if part.table == table and part.rows)
+
+
+def _flip(storage: Storage, table: str) -> None:
+    path = _first(storage, table).path
+    storage.replace(path, _flipped(storage.read(path)))
+
+
+def _shortened(storage: Storage, path: str) -> bytes:
+    return storage.read(path).partition(b"\n")[2]
+
+
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_folder_is_refused_by_what_makes_something_new_of_it(work: str, damage: str, tmp_path: Path) -> None:
+    storage = storage_of(tmp_path / "run")
+    collected(storage, [attempt("t1"), attempt("t2")], [judging(), verdict("t1-1")])
+    DAMAGES[damage](storage)
+    before = contents(storage)
+
+    with pytest.raises(RunError, match="run `pathproof check`"):
+        WORKS[work](storage, tmp_path)
+
+    assert contents(storage) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert {finding.severity for finding in check(storage)} >= {"error"}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_damaged_folder_in_a_store_is_refused(work: str, bucket: str, tmp_path: Path) -> None:
+    storage = collected(storage_of(f"{bucket}/run"), [attempt("t1"), attempt("t2")])
+    storage.delete("manifest/1-2.jsonl")
+    before = contents(storage)
+
+    with pytest.raises(RunError, match=r"manifest/1-2.jsonl is missing: run `pathproof check`"):
+        WORKS[work](storage, tmp_path)
+
+    assert (contents(storage), list(tmp_path.iterdir())) == (before, [])

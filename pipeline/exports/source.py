@@ -1,6 +1,7 @@
 """What is held of a dataset's trajectories: record, task, and the verdicts that count, one trajectory at a time.
 
 Verdicts come from the shipped views, so that an export says what a query says. Pictures are read one attempt at a time.
+A dataset that has lost or changed anything is refused: rows that are not there would be missed by nobody.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pipeline import manifest
 from pipeline.dataset import Dataset
-from pipeline.query import connect, sound_parts
+from pipeline.query import connect
 from pipeline.records import Record
+from pipeline.soundness import require_sound
 from pipeline.storage import Address
 from pipeline.tasks import TaskSpec
 from pipeline.words import StepGrade, TraceGrade, VerdictStatus
@@ -60,12 +63,16 @@ class Graded(NamedTuple):
 
 
 class Source:
-    """The final attempts of a dataset folder with their verdicts; raises ConfigError when it is none."""
+    """The final attempts of a dataset folder with their verdicts.
+
+    Raises ConfigError when the folder is none, RunError when it is damaged.
+    """
 
     def __init__(self, folder: Address) -> None:
+        parts = require_sound(manifest.storage_with_manifest(folder)).sound
         self.dataset = Dataset(folder)
         self.tasks = {task.task_id: task for task in self.dataset.rows(TaskSpec)}
-        with connect({folder: sound_parts(folder)}) as views:
+        with connect({folder: parts}) as views:
             self.traces = [TraceView(*row) for row in views.sql(_TRACES).fetchall()]
             self._steps: dict[str, dict[int, StepView]] = {}
             for attempt_id, index, grade, share in views.sql(_STEPS).fetchall():
