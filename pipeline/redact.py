@@ -20,6 +20,7 @@ from pipeline.masking import Texts, focused_field, hidden_nodes, masked_frame, s
 from pipeline.records import Frame, ObservationRow, Step, Trajectory, Tree
 from pipeline.schema import TABLES
 from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.soundness import require_sound
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.structs import Box, Sensitive
 
@@ -49,10 +50,12 @@ class _Findings(NamedTuple):
 def redact(folder: Address, out: Address) -> Masked:
     """Write the masked copy of a dataset; raises ConfigError when `out` is taken or the folder is no dataset.
 
+    Raises RunError when the folder is damaged: nothing would tell it of the copy.
     The copy becomes a dataset when all of it is there: until then it has no manifest, and what fails leaves nothing.
     """
     target = storage_of(out)
     _refuse_taken(folder, target)
+    require_sound(manifest.storage_with_manifest(folder))
     dataset = Dataset(folder)
     masker = _Masker(dataset, _find(dataset))
     with driver_lock(target):
