@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import httpx
 import pytest
 
+from pipeline.app_entry import load_app
+from pipeline.app_instance import Instance
+from pipeline.reaper import Scratch
 from pipeline.tasks import TaskSpec
 from tests.seeded import ask, examples, tasks_of, untouched
 
@@ -85,3 +91,41 @@ def test_expected_answers_are_what_the_database_says(capability_id: str, query: 
     for task in asked:
         assert task.contract_kind == "answer"
         assert [tuple(check.expected) for check in task.checks] == ask("trac", DATABASE, query)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+async def test_a_reset_of_the_running_server_also_empties_what_it_keeps_in_memory() -> None:
+    with Scratch("test-trac") as scratch:
+        instance = Instance(load_app("trac"), scratch)
+        await instance.start()
+        base = instance.base_url
+        async with httpx.AsyncClient(base_url=base, timeout=20, follow_redirects=True, trust_env=False) as client:
+            before = await offered(client)
+            await add(client, "Aurora")
+            during = await offered(client)
+            await instance.reset()
+            after = await offered(client)
+            await add(client, "Borealis")
+            again = await offered(client)
+        assert instance.base_url == base
+        await instance.close()
+
+    assert during == {*before, "Aurora"}
+    assert after == before
+    assert again == {*before, "Borealis"}
+
+
+async def offered(client: httpx.AsyncClient) -> set[str]:
+    """The components a new ticket may be of, which the server reads from its own cache."""
+    page = (await client.get("/newticket")).text
+    chooser = re.search(r'<select[^>]*name="field_component".*?</select>', page, re.DOTALL)
+    assert chooser is not None
+    return set(re.findall(r"<option[^>]*>([^<]+)</option>", chooser[0]))
+
+
+async def add(client: httpx.AsyncClient, name: str) -> None:
+    page = await client.get("/admin/ticket/components")
+    token = client.cookies["trac_form_token"]
+    fields = {"__FORM_TOKEN": token, "name": name, "owner": "", "add": "Add"}
+    assert (await client.post("/admin/ticket/components", data=fields)).status_code == page.status_code == 200
