@@ -23,7 +23,7 @@ from pipeline import manifest
 from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
 from pipeline.schema import RENAMED, RUN_ID, SCHEMA_VERSION, TABLES, schema_of
-from pipeline.soundness import examined
+from pipeline.soundness import inspected
 from pipeline.storage import Address, Storage, storage_of
 
 VIEWS_FILE = "views.sql"
@@ -93,15 +93,22 @@ def ask(sql: str, folders: Sequence[Address]) -> Answer:
     bad SQL, a wrong folder, or folders that hold the same run.
     """
     _refuse_writing(sql)
-    storages = {storage.address: storage for storage in map(storage_of, folders)}
-    views = {storage: _seen(storage, _named(sql)) for storage in storages.values()}
-    found = {storage: seen.parts for storage, seen in views.items()}
-    _refuse_copies(found)
+    storages = list({storage.address: storage for storage in map(storage_of, folders)}.values())
     try:
-        rows = _run(sql, found)
+        try:
+            return _answer(sql, storages)
+        except (OSError, duckdb.IOException):
+            # A compaction that runs beside us removes what it has replaced: what is there now is asked, once more.
+            return _answer(sql, storages)
     except duckdb.Error as error:
         raise _bad_sql(error) from error
-    return Answer(rows, [seen.damage for seen in views.values() if seen.damage])
+
+
+def _answer(sql: str, storages: Sequence[Storage]) -> Answer:
+    views = {storage: _seen(storage, _named(sql)) for storage in storages}
+    found = {storage: seen.parts for storage, seen in views.items()}
+    _refuse_copies(found)
+    return Answer(_run(sql, found), [seen.damage for seen in views.values() if seen.damage])
 
 
 def _refuse_writing(sql: str) -> None:
@@ -194,13 +201,11 @@ class _Seen(NamedTuple):
 
 def _seen(address: Address, hashed: Collection[str]) -> _Seen:
     storage = manifest.storage_with_manifest(address)
-    found = manifest.survey(storage)
-    parts = manifest.current_parts(found.lines)
-    flaws = examined(storage, parts.values(), hashed=lambda part: part.table in hashed or part.table not in _DISTINCT)
-    bad = [part for path, part in parts.items() if flaws[path]]
-    tables = sorted({part.table for part in bad})
-    damage = Damage(storage.address, len(bad), tables, len(found.problems)) if bad or found.problems else None
-    return _Seen([part for path, part in parts.items() if not flaws[path]], damage)
+    found = inspected(storage, hashed=lambda part: part.table in hashed or part.table not in _DISTINCT)
+    bad = [part for path, part in found.parts.items() if found.flaws[path]]
+    lost = len(found.survey.problems) + len(found.survey.missing)
+    damage = Damage(storage.address, len(bad), sorted({part.table for part in bad}), lost) if bad or lost else None
+    return _Seen(found.sound, damage)
 
 
 def _run(sql: str, parts: Mapping[Storage, Sequence[PartRef]]) -> pa.Table:

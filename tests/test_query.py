@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -18,7 +20,7 @@ from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.query import VIEWS, Damage, ask, query, view_sql
 from pipeline.redact import redact
-from pipeline.storage import storage_of
+from pipeline.storage import Storage, storage_of
 from tests.datasets import attempt, collected, judging, verdict
 from tests.objectstore import contents
 from tests.runs import fingerprint
@@ -78,6 +80,38 @@ def test_damaged_manifest_is_told(folder: Path) -> None:
     (damage,) = ask("SELECT 1", [folder]).damaged
 
     assert damage == Damage(str(folder), 0, [], 1)
+
+
+@pytest.mark.parametrize("gap", ["lost", "emptied"])
+def test_gap_in_the_manifest_is_told_in_one_line(gap: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / manifest.survey(folder).counted[-1].path
+    path.write_bytes(b"") if gap == "emptied" else path.unlink()
+
+    code = run(app_for(), ["query", str(folder), "--format", "csv", "SELECT count(*) AS n FROM verdicts"])
+
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (0, "n\n0\n")
+    assert captured.err.startswith("note: 1 file of the manifest cannot be read or trusted, or cannot be found")
+    assert captured.err.endswith(f"; run `pathproof check {folder}`\n") and captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("moment", ["pipeline.soundness.examined", "pipeline.query._run", "pipeline.query.connect"])
+def test_query_beside_a_compaction_looks_again(moment: str, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected(storage, [attempt("t1"), attempt("t2")])
+    module, _, name = moment.rpartition(".")
+    real, times = getattr(importlib.import_module(module), name), [1]
+
+    def beside(*args: Any, **more: Any) -> Any:
+        if times:
+            times.clear()
+            compact(storage)
+        return real(*args, **more)
+
+    monkeypatch.setattr(moment, beside)
+
+    answer = ask("SELECT count(*) AS n FROM steps", [storage])
+
+    assert (answer.rows.to_pylist(), answer.damaged) == ([{"n": 6}], [])
 
 
 def test_left_out_parts_are_told_on_standard_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,9 @@ def _told(damage: Damage) -> str:
         told.append(f"{parts} left out ({', '.join(damage.tables)})")
     if damage.manifest_files:
         files = "1 file" if damage.manifest_files == 1 else f"{damage.manifest_files} files"
-        told.append(f"{files} of the manifest cannot be read, nor the parts listed there")
+        told.append(
+            f"{files} of the manifest cannot be read or trusted, or cannot be found, nor the parts listed there"
+        )
     return "; ".join(told)
 
 
