@@ -151,15 +151,6 @@ async def test_a_final_look_that_does_not_decide_is_an_abstention(reply: Scripte
     assert (status, grade) == ("abstain", None)
 
 
-async def test_what_was_undone_is_unmet() -> None:
-    early, late = notes("met", screen=0, times=1), notes("unmet", screen=5, times=1)
-    session = Session(final("fail"), early, late, keypoints("a"))
-
-    status, _, states = await session.one(film([PRESS] * 5 + [DONE], screens(7)))
-
-    assert (status, states) == ("graded", ["unmet"])
-
-
 LONG = film([PRESS] * 5 + [DONE], screens(7))
 """Screens 0 to 4 are one window, 4 to 6 the next."""
 LAST = "Screen 6:"
@@ -172,6 +163,13 @@ def note(*states: str, screens_: Sequence[int], window: str) -> ScriptedReply:
         for n, state in enumerate(states)
     ]
     return says(json.dumps({"seen": "s", "notes": found}), when=window, times=None)
+
+
+async def test_what_was_undone_is_unmet() -> None:
+    early, late = note("met", screens_=[0], window="Screen 0:"), note("unmet", screens_=[5], window=LAST)
+    session = Session(final("fail"), early, late, keypoints("a"))
+
+    assert await session.one(LONG) == ("graded", "fail", ["unmet"])
 
 
 @pytest.mark.parametrize(
