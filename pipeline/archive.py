@@ -6,8 +6,7 @@ What a document says is not known here; neither is where the catalogs are kept.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from typing import NamedTuple
 
 from catalogs.sources import Source
@@ -15,17 +14,15 @@ from pipeline.clients import Access
 from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Place, connected
 from pipeline.config import GENERATE, RunConfig
-from pipeline.errors import EpisodeError, PathproofError
+from pipeline.errors import EpisodeError
 from pipeline.reaching import reach
 from pipeline.records import ModelCall
 from pipeline.researching import Research, ResearchWorker
-from pipeline.supervision import Agency, Employee, Halt, ask, watch
+from pipeline.supervision import Agency, Employee, Halt, listen
 
 _PLACE = Place(1.0, {})
 _START_SECONDS = 180.0
 _BUILD_SECONDS = 3600.0
-_LISTEN_SECONDS = 1.0
-_ANSWER_SECONDS = 30.0
 
 
 class Question(NamedTuple):
@@ -95,34 +92,9 @@ async def _answered(
     try:
         employee = await agency.hire(ResearchWorker, _PLACE, app_id, config, access)
         working = employee.worker.build.remote(sources, question.language, question.most)
-        return Answered(app_id, await _listening(employee, working, tell))
+        return Answered(app_id, await listen(employee.worker, working, _BUILD_SECONDS, Halt(), tell))
     except EpisodeError as error:
         return Answered(app_id, None, f"{error.boundary}/{error.code}: {error.message.splitlines()[0]}")
     finally:
         if employee is not None:
             await agency.retire(employee)
-
-
-async def _listening(employee: Employee, working: Awaitable[Research], tell: Callable[[str], None]) -> Research:
-    """Wait for the catalog, and pass on what is read meanwhile."""
-    worker = employee.worker
-
-    async def listen() -> None:
-        for line in await ask(worker.heard.remote(), _ANSWER_SECONDS, "listening"):
-            tell(line)
-
-    async def keep_listening() -> None:
-        while True:
-            await asyncio.sleep(_LISTEN_SECONDS)
-            with contextlib.suppress(PathproofError):  # a busy worker answers later, and its heart is watched anyway
-                await listen()
-
-    listening = asyncio.create_task(keep_listening())
-    try:
-        research = await watch(worker, working, _BUILD_SECONDS, Halt(), worker.beat.remote)
-    finally:
-        listening.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await listening
-    await listen()
-    return research

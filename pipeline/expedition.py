@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from catalogs.explore import Line, Report
@@ -17,14 +18,12 @@ from pipeline.errors import EpisodeError
 from pipeline.exploring import CatalogWorker, Errand, Findings
 from pipeline.sinks import Batch, Committer
 from pipeline.storage import Address
-from pipeline.supervision import Agency, Employee, Halt, ask, watch
+from pipeline.supervision import Agency, Employee, Halt, listen
 from pipeline.tasks import Capability
 
 _START_SECONDS = 180.0
 _SPARE_SECONDS = 240.0
 """For resets, an installation and writing, beside the budget."""
-_LISTEN_SECONDS = 1.0
-_ANSWER_SECONDS = 30.0
 
 Heard = Callable[[str, Line], None]
 
@@ -89,7 +88,8 @@ async def _explored(app_id: str, known: list[Capability] | None, errand: Errand,
     try:
         employee = await camp.agency.hire(CatalogWorker, camp.cluster.worker, errand.name, errand)
         working = employee.worker.explore.remote(app_id, known)
-        findings = await _listening(employee, app_id, working, errand, camp)
+        most = errand.budget.seconds + _SPARE_SECONDS
+        findings: Findings = await listen(employee.worker, working, most, camp.halt, partial(camp.heard, app_id))
     except EpisodeError as error:
         return Ended(app_id, None, f"{error.boundary}/{error.code}: {error.message.splitlines()[0]}")
     finally:
@@ -98,33 +98,6 @@ async def _explored(app_id: str, known: list[Capability] | None, errand: Errand,
     if findings.batch is not None:
         await camp.publish(findings.batch)
     return Ended(app_id, findings.report)
-
-
-async def _listening(
-    employee: Employee, app_id: str, working: Awaitable[Findings], errand: Errand, camp: Camp
-) -> Findings:
-    """Wait for the findings, and pass on what is found out meanwhile."""
-    worker = employee.worker
-
-    async def listen() -> None:
-        for line in await ask(worker.heard.remote(), _ANSWER_SECONDS, "listening"):
-            camp.heard(app_id, line)
-
-    async def keep_listening() -> None:
-        while True:
-            await asyncio.sleep(_LISTEN_SECONDS)
-            with contextlib.suppress(EpisodeError):  # a busy worker answers later, and its heart is watched anyway
-                await listen()
-
-    listening = asyncio.create_task(keep_listening())
-    try:
-        findings = await watch(worker, working, errand.budget.seconds + _SPARE_SECONDS, camp.halt, worker.beat.remote)
-    finally:
-        listening.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await listening
-    await listen()
-    return findings
 
 
 @contextlib.contextmanager

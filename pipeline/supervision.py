@@ -25,6 +25,8 @@ CLOSE_SECONDS = 20.0
 BEAT_SECONDS = 5.0
 LOOK_SECONDS = 0.2
 SILENCE_SECONDS = 30.0
+LISTEN_SECONDS = 1.0
+ANSWER_SECONDS = 30.0
 
 
 class Halt:
@@ -79,6 +81,32 @@ async def watch(
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PathproofError):
                 await waiting
+
+
+async def listen(
+    worker: Handle, work: Awaitable[Answer], seconds: float, halt: Halt, tell: Callable[[Any], None]
+) -> Answer:
+    """Watch long work that a halt leaves alone, and pass on meanwhile what the worker's method `heard` has to say."""
+
+    async def hear() -> None:
+        for line in await ask(worker.heard.remote(), ANSWER_SECONDS, "listening"):
+            tell(line)
+
+    async def keep_hearing() -> None:
+        while True:
+            await asyncio.sleep(LISTEN_SECONDS)
+            with contextlib.suppress(PathproofError):  # a busy worker answers later, and its heart is watched anyway
+                await hear()
+
+    hearing = asyncio.create_task(keep_hearing())
+    try:
+        found = await watch(worker, work, seconds, halt, worker.beat.remote)
+    finally:
+        hearing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await hearing
+    await hear()
+    return found
 
 
 async def unless(work: Coroutine[Any, Any, Answer], stop: Callable[[], bool]) -> Answer | None:
