@@ -1,12 +1,14 @@
 """Every benchmark in turn, and docs/figures.json: what each printed, by which command, at which commit, where.
 
     python -m bench
+    python -m bench dataset web_step
 
 A benchmark's last line is `key=value` pairs; one that fails ends the whole with its name.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -17,6 +19,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
+FIGURES = ROOT / "docs" / "figures.json"
 BENCHMARKS = (
     "coverage",
     "dataset",
@@ -35,10 +38,22 @@ DEADLINE_SECONDS = 3600.0
 
 
 def main() -> None:
-    """Run them all and write the file."""
-    found = [{"command": f"python bench/{name}.py", "figures": figures_of(_run(name))} for name in BENCHMARKS]
-    told = {"commit": _commit(), "machine": _machine(), "benchmarks": found}
-    (ROOT / "docs" / "figures.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    """Run them all, or those that are named, and put what they print into the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(BENCHMARKS)}")
+    names = parser.parse_args().names or list(BENCHMARKS)
+    if unknown := sorted(set(names) - set(BENCHMARKS)):
+        parser.error(f"no benchmark '{unknown[0]}'; benchmarks: {', '.join(BENCHMARKS)}")
+    told = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    for name in names:
+        told[name] = {
+            "command": f"python bench/{name}.py",
+            "figures": figures_of(_run(name)),
+            "commit": _commit(),
+            "machine": _machine(),
+        }
+        # After each: what took an hour to measure must not be lost with the one that fails.
+        FIGURES.write_text(json.dumps(told, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def figures_of(line: str) -> dict[str, float]:
