@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -18,17 +19,47 @@ from PIL import ImageDraw
 from pipeline.actions import Model
 from pipeline.errors import RunError
 from pipeline.records import Frame, Tree, tree_of
+from pipeline.spelling import pattern_of
 from pipeline.structs import Box, Image, Node, Sensitive
 
 MASK = "[redacted]"
-SHORTEST = 4
-"""Shorter texts are masked where they are flagged and nowhere else: they would be found in everything."""
-
 _PAINT = "#303030"
 _FIELDS = frozenset({"combobox", "searchbox", "spinbutton", "textbox"})
 """Roles whose name is a label and whose value is the content."""
+_ENTERED = frozenset({"searchbox", "spinbutton", "textbox"})
+"""Fields whose content is no choice from a list that everybody sees."""
+_CONTROLS = frozenset(
+    {"button", "checkbox", "menuitem", "menuitemcheckbox", "menuitemradio", "radio", "slider", "switch", "tab"}
+)
+"""Roles whose name says what they do."""
+
+_STRUCTURE = frozenset({"role", "states"})
+"""What a node is, not what it says."""
 
 Row = TypeVar("Row", bound=Model)
+
+
+def secrets_of(tree: Tree, regions: Sequence[Sensitive]) -> Iterator[str]:
+    """The texts that regions of a tree hide: of a region with a box all it shows, without one what was entered."""
+    for region in regions:
+        nodes = hidden_nodes(tree, [region])
+        yield from _entered(nodes) if region.box is None else _shown(nodes)
+
+
+def _entered(nodes: Iterable[Node]) -> Iterator[str]:
+    """What stands in fields; the rest of a page, its labels among it, stands there for everybody."""
+    for node in nodes:
+        if node.value and (node.role in _ENTERED or "editable" in node.states):
+            yield node.value
+
+
+def _shown(nodes: Sequence[Node]) -> Iterator[str]:
+    """What nodes show; labels of fields are no secret, and those of buttons only where nothing else is there."""
+    contents = [node for node in nodes if node.role not in _CONTROLS]
+    for node in contents or nodes:
+        text = node.value if node.value or node.role in _FIELDS else node.name
+        if text:
+            yield text
 
 
 def hidden_nodes(tree: Tree, regions: Sequence[Sensitive]) -> list[Node]:
@@ -36,17 +67,15 @@ def hidden_nodes(tree: Tree, regions: Sequence[Sensitive]) -> list[Node]:
     return [node for node in tree.nodes if _hidden(node, regions)]
 
 
-def secrets_of(nodes: Iterable[Node]) -> Iterator[str]:
-    """The texts that hidden nodes show; labels of fields are none."""
-    for node in nodes:
-        text = node.value if node.value or node.role in _FIELDS else node.name
-        if text.strip() and text != MASK:
-            yield text
+def told_apart(tree: Tree, regions: Sequence[Sensitive]) -> bool:
+    """Whether a tree says in words what each region hides."""
+    return all(region.box is not None and hidden_nodes(tree, [region]) for region in regions)
 
 
-def focused_field(tree: Tree, regions: Sequence[Sensitive]) -> bool:
-    """Whether what is typed now goes into a hidden field."""
-    return any("focused" in node.states for node in hidden_nodes(tree, regions))
+def typed_elsewhere(tree: Tree, regions: Sequence[Sensitive]) -> bool:
+    """Whether what is typed now surely goes into none of the regions: something outside all of them has the focus."""
+    focused = [node.box for node in tree.nodes if "focused" in node.states and node.box]
+    return any(not any(region.box is None or _meet(box, region.box) for region in regions) for box in focused)
 
 
 def masked_frame(frame: Frame, regions: Sequence[Sensitive]) -> Frame:
@@ -73,15 +102,17 @@ def masked_frame(frame: Frame, regions: Sequence[Sensitive]) -> Frame:
 
 
 class Texts:
-    """Secret texts, and rows without them."""
+    """Secret texts in all their spellings, and rows without them."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        # The longest first, so that no rest of a secret stays behind when another one is a part of it.
-        self._secrets = sorted({text for text in secrets if len(text) >= SHORTEST}, key=lambda text: (-len(text), text))
+        patterns = sorted({pattern_of(text) for text in secrets if text.strip() and text != MASK})
+        # Matches may overlap, so each text is looked for at every place; all of what any of them covers is masked.
+        self._each = [re.compile(f"(?=({pattern}))") for pattern in patterns]
+        self._any = re.compile("|".join(patterns)) if patterns else None
 
     def within(self, text: str) -> bool:
         """Whether a secret stands in a text."""
-        return any(secret in text for secret in self._secrets)
+        return self._any is not None and self._any.search(text) is not None
 
     def masked_tree(self, tree: Tree, regions: Sequence[Sensitive]) -> Tree:
         """The tree without the texts of its hidden nodes and without secrets, under its new hash."""
@@ -91,34 +122,48 @@ class Texts:
 
     def masked(self, row: Row) -> Row:
         """The row with every secret in its free texts replaced."""
-        if not self._secrets:
+        if self._any is None:
             return row
         changes = {}
         for name in _open_fields(type(row)):
             old = getattr(row, name)
-            new = self._masked(old)
+            new = self.masked_value(old)
             if new != old:
                 changes[name] = new
         return row.model_copy(update=changes) if changes else row
 
-    def _masked(self, value: Any) -> Any:
+    def masked_value(self, value: Any) -> Any:
+        """A value with every secret in its texts replaced, at any depth."""
         match value:
             case str():
-                for secret in self._secrets:
-                    value = value.replace(secret, MASK)
-                return value
+                return self._masked_text(value) if self.within(value) else value
             case list():
-                return [self._masked(inner) for inner in value]
+                return [self.masked_value(inner) for inner in value]
+            case dict():
+                return {name: self.masked_value(inner) for name, inner in value.items()}
             case Model():
                 return self.masked(value)
             case _:
                 return value
+
+    def _masked_text(self, text: str) -> str:
+        spans = sorted(found.span(1) for each in self._each for found in each.finditer(text))
+        pieces, at = [], 0
+        for start, end in spans:
+            if start >= at:
+                pieces += [text[at:start], MASK]
+            at = max(at, end)
+        return "".join([*pieces, text[at:]])
 
 
 def _hidden(node: Node, regions: Sequence[Sensitive]) -> bool:
     return any(
         region.box is None or (node.box is not None and _half_within(node.box, region.box)) for region in regions
     )
+
+
+def _meet(box: Box, region: Box) -> bool:
+    return box.left < region.right and region.left < box.right and box.top < region.bottom and region.top < box.bottom
 
 
 def _half_within(box: Box, region: Box) -> bool:
@@ -138,7 +183,9 @@ def _open_fields(kind: type[Model]) -> tuple[str, ...]:
     return tuple(
         name
         for name, info in kind.model_fields.items()
-        if not name.endswith(("_id", "_ids", "sha256", "sha256s")) and not _closed(info.annotation)
+        if name not in _STRUCTURE
+        and not name.endswith(("_id", "_ids", "sha256", "sha256s"))
+        and not _closed(info.annotation)
     )
 
 

@@ -63,7 +63,7 @@ def test_redact_writes_a_sound_folder_and_prints_counts(
 ) -> None:
     out = tmp_path / "public"
     assert run(app_for(), ["redact", str(folder), "--out", str(out)]) == 0
-    assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={out}\n"
+    assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 marked=0 out={out}\n"
     assert check(out) == []
 
 
@@ -71,7 +71,7 @@ def test_redact_prints_the_address_of_a_copy_in_a_store(
     folder: Path, bucket: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(app_for(), ["redact", str(folder), "--out", f"{bucket}/public/"]) == 0
-    assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 out={bucket}/public\n"
+    assert capsys.readouterr().out == f"pictures=0 trees=0 rows=0 marked=0 out={bucket}/public\n"
 
 
 @pytest.mark.parametrize("out", ["s3://bucket/set", "s3://bucket", "gs://bucket/set", "https://host/set"])

@@ -7,7 +7,7 @@ from PIL import Image as Pictures
 
 from pipeline.actions import Type
 from pipeline.envs.fake_picture import draw
-from pipeline.masking import MASK, Texts, focused_field, hidden_nodes, masked_frame, secrets_of
+from pipeline.masking import MASK, Texts, hidden_nodes, masked_frame, secrets_of, told_apart, typed_elsewhere
 from pipeline.records import tree_of
 from pipeline.structs import Box, Node, Param, Sensitive
 from tests.records import check, node, read, step, task
@@ -67,17 +67,48 @@ def test_the_page_around_a_region_is_not_hidden() -> None:
 
 
 def test_a_field_hides_its_value_and_not_its_label() -> None:
-    empty = node("textbox", "PIN")
-    assert list(secrets_of([SECRET, empty, OTHER])) == ["hunter2!", "Welcome"]
     masked = Texts([]).masked_tree(TREE, [REGION])
     assert [(one.name, one.value) for one in masked.nodes] == [("Sign in", ""), ("Password", MASK), ("Welcome", "")]
     assert masked == tree_of(masked.nodes).model_copy(update={"sensitive": [REGION]})
 
 
-def test_what_is_typed_goes_into_the_focused_field() -> None:
-    assert focused_field(TREE, [REGION])
-    assert not focused_field(tree_of([SECRET.model_copy(update={"states": []})]), [REGION])
-    assert not focused_field(TREE, [])
+EMPTY = node("textbox", "PIN", box=(12, 12, 60, 28))
+SHOW = node("button", "Show", box=(90, 12, 108, 28))
+ADDRESS = node("link", "ann@example.org", box=(12, 12, 80, 28))
+CHOICE = node("combobox", "Priority", "major", box=(10, 40, 110, 55))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "region", "secrets"),
+    [
+        ([SECRET, SHOW], REGION, ["hunter2!"]),
+        ([EMPTY, SHOW], REGION, []),
+        ([ADDRESS, SHOW], REGION, ["ann@example.org"]),
+        ([SHOW], REGION, ["Show"]),
+        ([CHOICE], Sensitive(class_="name", box=CHOICE.box), ["major"]),
+        ([SECRET, EMPTY, SHOW, OTHER, CHOICE], WHOLE, ["hunter2!"]),
+        ([CHOICE.model_copy(update={"states": ["editable"]})], WHOLE, ["major"]),
+    ],
+)
+def test_secret_is_what_a_region_shows_and_what_was_entered_where_all_is_flagged(
+    nodes: list[Node], region: Sensitive, secrets: list[str]
+) -> None:
+    assert list(secrets_of(tree_of(nodes), [region])) == secrets
+
+
+def test_a_tree_tells_what_is_hidden_when_each_region_holds_something() -> None:
+    beside = Sensitive(class_="card", box=Box(left=10, top=100, right=20, bottom=110))
+    assert told_apart(TREE, [REGION])
+    assert not told_apart(TREE, [REGION, beside]) and not told_apart(TREE, [WHOLE])
+
+
+def test_what_is_typed_goes_elsewhere_only_when_the_focus_is_outside_every_region() -> None:
+    def focused(one: Node) -> bool:
+        return typed_elsewhere(tree_of([one.model_copy(update={"states": ["focused"]})]), [REGION])
+
+    assert focused(CHOICE)
+    assert not focused(SECRET) and not focused(PAGE) and not focused(CHOICE.model_copy(update={"box": None}))
+    assert not typed_elsewhere(tree_of([CHOICE]), [REGION])
 
 
 def test_a_secret_goes_from_every_free_text_of_a_row() -> None:
@@ -104,14 +135,37 @@ def test_identities_hashes_and_closed_words_stay() -> None:
     assert masked.action == Type(content=MASK)
 
 
-def test_short_texts_are_left_elsewhere() -> None:
-    row = Param(name="note", value="12 and 1234")
-    assert Texts(["12"]).masked(row) is row
-    assert Texts(["12", "1234"]).masked(row).value == f"12 and {MASK}"
+def test_short_texts_go_as_whole_words() -> None:
+    assert Texts(["12", "1234"]).masked(Param(name="note", value="12 and 123 and 1234")).value == (
+        f"{MASK} and 123 and {MASK}"
+    )
 
 
-def test_the_longer_of_two_secrets_goes_first() -> None:
-    assert Texts(["pass", "password"]).masked(Param(name="a", value="password pass")).value == f"{MASK} {MASK}"
+@pytest.mark.parametrize(
+    ("secrets", "masked"),
+    [
+        (["pass", "password"], f"my {MASK} is {MASK}"),
+        (["password is", "is pass"], f"my {MASK}"),
+        (["sword is pa", "word", "sword"], f"my pas{MASK}ss"),
+    ],
+)
+def test_no_rest_of_a_secret_stays_where_secrets_overlap(secrets: list[str], masked: str) -> None:
+    assert Texts(secrets).masked(Param(name="a", value="my password is pass")).value == masked
+
+
+def test_a_secret_is_masked_in_every_spelling_at_any_depth() -> None:
+    texts = Texts(['a"b c/ü'])
+    row = read(
+        "p", [['{\\"q\\":\\"a\\\\\\"b c/\\u00fc\\"}', "?q=a%22b+c%2F%C3%BC&n=1", "<b>a&quot;b&nbsp;c/&uuml;</b>"]], 1
+    )
+    (cells,) = texts.masked(row).value or []
+    assert cells == [f'{{\\"q\\":\\"{MASK}\\"}}', f"?q={MASK}&n=1", f"<b>{MASK}</b>"]
+    assert texts.masked_value({"config": [{"password": 'a"b c/ü'}]}) == {"config": [{"password": MASK}]}
+
+
+def test_what_a_node_is_stays() -> None:
+    field = Node(role="textbox", name="textbox", states=["focused"])
+    assert Texts(["textbox", "focused"]).masked(field) == field.model_copy(update={"name": MASK})
 
 
 def test_a_row_without_secrets_is_the_same_row() -> None:

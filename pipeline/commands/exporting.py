@@ -81,9 +81,19 @@ def redact(
         str, typer.Option(metavar="DIR2", help="The folder or s3:// address to write; nothing may be there yet.")
     ],
 ) -> int:
-    """Copy a dataset with flagged secrets and personal data masked in pictures and text; a sound dataset again."""
+    """Copy a dataset with flagged secrets and personal data masked in pictures and text; a sound dataset again.
+
+    What is not proved to be masked everywhere keeps its marks, and is counted.
+    """
     masked = redact_folder(folder, out)
-    typer.echo(f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} out={storage_of(out).address}")
+    if masked.marked:
+        typer.echo(
+            f"note: marks kept on looks and steps: {masked.marked}; nothing says in words what they show, so it may "
+            "stand elsewhere too; export refuses their rows",
+            err=True,
+        )
+    counts = f"pictures={masked.frames} trees={masked.trees} rows={masked.rows} marked={masked.marked}"
+    typer.echo(f"{counts} out={storage_of(out).address}")
     return 0
 
 

@@ -1,0 +1,61 @@
+"""A text in every spelling in which a row may hold it: as it is, or escaped in JSON, in an address, in markup.
+
+One text may mix spellings, and may be escaped several times over, as a tool call's arguments are in a reply. Any white
+space equals any other. Short texts are found as whole words only, for they are a part of everything. This module knows
+nothing of why a text is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from html.entities import html5
+
+SHORTEST = 4
+"""Shorter texts are found as whole words only."""
+
+_BLANK = (
+    r"(?:\s|\+|\\+[nrt]|\\+u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
+    r"|&(?:amp;)*(?:nbsp|#0*(?:9|10|13|32|160)|#[xX]0*(?:9|[aAdD]|20|[aA]0));)+"
+)
+_BEFORE = r"(?:(?<!\w)|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2}))"
+_AFTER = r"(?!\w)"
+
+
+def pattern_of(text: str) -> str:
+    """The regular expression that finds a text, which is not blank, in every spelling."""
+    words = text.split()
+    found = _BLANK.join("".join(map(_character, word)) for word in words)
+    if sum(map(len, words)) >= SHORTEST:
+        return found
+    return f"{_edge(words[0][0], _BEFORE)}{found}{_edge(words[-1][-1], _AFTER)}"
+
+
+def _edge(character: str, border: str) -> str:
+    """Where a word ends, in scripts that put something between words."""
+    return "" if unicodedata.east_asian_width(character) in "WF" else border
+
+
+@cache
+def _character(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character
+    unicode_escape = "".join(rf"\\+u{_hex(unit)}" for unit in _utf16(character))
+    percent = "".join(rf"%(?:25)*{_hex(f'{byte:02x}')}" for byte in character.encode())
+    code = ord(character)
+    named = "".join(f"|{name.rstrip(';')}" for name, value in html5.items() if value == character)
+    entity = rf"&(?:amp;)*(?:#0*{code}|#[xX]0*{_hex(f'{code:x}')}{named});"
+    raw = r"\\+" if character == "\\" else rf"\\*{re.escape(character)}"
+    return f"(?:{unicode_escape}|{percent}|{entity}|{raw})"
+
+
+def _utf16(character: str) -> list[str]:
+    """The four digits of each unit, as JSON writes it."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return [units[place : place + 4] for place in range(0, len(units), 4)]
+
+
+def _hex(digits: str) -> str:
+    """Hexadecimal digits in either case."""
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
