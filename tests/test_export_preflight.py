@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -11,6 +12,7 @@ from pipeline.exports.shapes import build_rows
 from pipeline.exports.source import Graded
 from pipeline.exports.trainers import RENDERERS, renderer_for
 from pipeline.records import Record
+from pipeline.structs import Box, Sensitive
 from tests.gradings import DONE, TYPE, flagged, graded, played, with_step
 from tests.records import task as one_task
 
@@ -119,8 +121,48 @@ def test_a_trajectory_without_steps_is_rejected() -> None:
 )
 def test_what_shows_secrets_or_personal_data_is_rejected(flag: str, reason: str) -> None:
     made = flagged(played(), 1, flag)
-    assert [reasons(row) for row in rows_of(graded(made))] == [[], [reason], []]
+    # The last row tells what was typed at the flagged look.
+    assert [reasons(row) for row in rows_of(graded(made))] == [[], [reason], [reason]]
     assert reasons(rows_of(graded(made), "sft")[0], "sft") == [reason]
+
+
+SECRETS: dict[str, tuple[Callable[[Record], Record], list[int]]] = {
+    "the look before": (lambda made: flagged(made, 0, "contains_secret"), [0]),
+    "the look into which was typed": (lambda made: flagged(made, 2, "contains_secret"), [1, 2]),
+    "the look after a click": (lambda made: flagged(clicked(made), 2, "contains_secret"), [2]),
+    "the step": (lambda made: with_step(made, 1, flags=["contains_secret"]), [1, 2]),
+    "the frame": (lambda made: sensitive(made, "frames", 0), [0]),
+    "the tree": (lambda made: sensitive(made, "trees", 0), [0]),
+    "the frame of the last look": (lambda made: sensitive(made, "frames", 3), [2]),
+}
+
+
+def clicked(made: Record) -> Record:
+    """The record without anything typed."""
+    return with_step(made, 1, action=Click(point=Point(x=1, y=1)))
+
+
+def sensitive(made: Record, table: str, index: int) -> Record:
+    """The record with a region in the picture or tree of a look."""
+    rows = dict(getattr(made, table))
+    look = made.observations[index]
+    name = (look.frame_sha256 if table == "frames" else look.tree_sha256) or ""
+    region = Sensitive(class_="password", box=Box(left=0, top=0, right=9, bottom=9))
+    rows[name] = rows[name].model_copy(update={"sensitive": [region]})
+    return made.model_copy(update={table: rows})
+
+
+@pytest.mark.parametrize("where", SECRETS)
+@pytest.mark.parametrize("shape", ["rl-step", "kto", "mopd", "sft", "prm"])
+def test_a_row_is_rejected_wherever_it_is_said_that_a_secret_is_in_view(where: str, shape: Shape) -> None:
+    mark, refused = SECRETS[where]
+    rows = rows_of(graded(mark(played())), shape)
+    if shape in ("sft", "prm"):
+        refused = [0]
+    assert [place for place, row in enumerate(rows) if reasons(row, shape) == ["secret_in_view"]] == refused
+    assert [reasons(row, shape) for place, row in enumerate(rows) if place not in refused] == [[]] * (
+        len(rows) - len(refused)
+    )
 
 
 def test_a_secret_anywhere_in_a_trajectory_spoils_all_its_rows() -> None:

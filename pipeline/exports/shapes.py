@@ -17,7 +17,7 @@ from pipeline.exports.prompts import PICTURE, chat, said, step_prompt, system_te
 from pipeline.exports.replies import read_reply, reply_of, spans_of
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, Message, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.exports.source import UNGRADED, Graded, StepView
-from pipeline.records import Candidate, Step
+from pipeline.records import Candidate, Record, Step
 from pipeline.structs import Image
 from pipeline.words import StepGrade
 
@@ -200,6 +200,7 @@ def _of_step(graded: Graded, found: Cleaned, place: int) -> dict[str, Any]:
     history = [graded.record.steps[before] for before in found.kept[:place]]
     return {
         **_shared(graded, [index]),
+        "flags": _flags(graded.record, [index], found.kept[: place + 1]),
         "row_id": f"{graded.trace.attempt_id}/{index}",
         "step_index": index,
         "messages": step_prompt(graded.task.platform, graded.task.instruction, history),
@@ -211,9 +212,6 @@ def _shared(graded: Graded, indexes: Sequence[int]) -> dict[str, Any]:
     task, record = graded.task, graded.record
     looks = [record.observations[index] for index in indexes if index < len(record.observations)]
     frames = [record.frames[look.frame_sha256] for look in looks if look.frame_sha256 in record.frames]
-    flags = {flag for look in looks for flag in look.flags}
-    if record.trajectory.contains_secret:
-        flags.add("contains_secret")
     return {
         "run_id": graded.run_id,
         "trajectory_id": record.trajectory.trajectory_id,
@@ -225,7 +223,22 @@ def _shared(graded: Graded, indexes: Sequence[int]) -> dict[str, Any]:
         "domain": task.domain,
         "language": task.language,
         "policy": record.trajectory.policy,
-        "flags": sorted(flags),
+        "flags": _flags(record, indexes, indexes),
         "instruction": task.instruction,
         "images": [Image(bytes=frame.image.bytes, path=f"{frame.sha256}.png") for frame in frames],
     }
+
+
+def _flags(record: Record, shown: Sequence[int], told: Sequence[int]) -> list[str]:
+    """The flags of these looks and steps; what a step put into words stands in the looks before and after it too."""
+    steps = [record.steps[index] for index in told]
+    worded = {index for index, step in zip(told, steps, strict=True) if getattr(step.action, "content", "")}
+    places = {*shown, *worded, *(index + 1 for index in worded)}
+    looks = [record.observations[index] for index in sorted(places) if index < len(record.observations)]
+    flags: set[str] = {flag for look in looks for flag in look.flags}
+    flags |= {flag for step in steps for flag in step.flags}
+    pictures = [record.frames.get(look.frame_sha256 or "") for look in looks]
+    trees = [record.trees.get(look.tree_sha256 or "") for look in looks]
+    if record.trajectory.contains_secret or any(seen and seen.sensitive for seen in [*pictures, *trees]):
+        flags.add("contains_secret")
+    return sorted(flags)
