@@ -236,6 +236,7 @@ class Drive:
             halt=self._halt,
             post=lambda name: post._replace(name=name),
             judged=judged,
+            say=self._run.board.say,
         )
 
 

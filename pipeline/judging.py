@@ -11,6 +11,7 @@ injected mistakes. Nothing here touches an environment, so stored records can be
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ from verifiers.panel import Case, decide, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
 from verifiers.telemetry import TelemetryJudge
-from verifiers.trace import FINAL, WINDOW
+from verifiers.trace import FINAL, WINDOW, most_calls
 from verifiers.tying import tied
 
 _JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
@@ -42,6 +43,9 @@ _JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
     ("telemetry", lambda known: TelemetryJudge(known.telemetry if known else None)),
 )
 """Every judge without a model by name, sorted; one of them needs weights from a calibration."""
+
+PROGRAM_SECONDS = 120.0
+"""The longest that the judges without a model may take over one trajectory."""
 
 _PROMPTS = {"step": (PROMPT,), "trace": (KEYPOINTS, PRIOR, WINDOW, FINAL)}
 """What a model is asked with, by what it grades."""
@@ -132,11 +136,41 @@ def prompts(config: RunConfig) -> list[str]:
     return sorted(prompt_text(name, language) for name in names for language in LANGUAGES)
 
 
-async def judge_record(task: TaskSpec, record: Record, bench: Bench, panel: PanelConfig, pass_id: str) -> Judgement:
-    """The rows of a pass over one record. Of what is unscored no judge is asked. Raises RunError."""
+def longest(config: RunConfig, steps: Sequence[int]) -> float:
+    """Seconds after which judges of trajectories of so many steps are broken, not slow.
+
+    Every call of every model may take all the time a call has, in the share of the endpoint's slots that falls to one
+    process; what waits for a slot is late by as much as those before it.
+    """
+    seconds = PROGRAM_SECONDS * len(steps)
+    for part, judge in model_judges(config):
+        endpoint = endpoint_of(part, judge)
+        calls = sum(_most_calls(judge, count) for count in steps)
+        slots = max(1, endpoint.in_flight // (2 * config.workers + 1))
+        seconds += math.ceil(calls / slots) * endpoint.total_seconds
+    return seconds
+
+
+def _most_calls(judge: JudgeConfig, steps: int) -> int:
+    of_trace = most_calls(steps, judge.images) if "trace" in judge.grades else 0
+    return of_trace + (steps if "step" in judge.grades else 0)
+
+
+async def judge_record(
+    task: TaskSpec,
+    record: Record,
+    bench: Bench,
+    panel: PanelConfig,
+    pass_id: str,
+    ledger: list[ModelCall] | None = None,
+) -> Judgement:
+    """The rows of a pass over one record. Of what is unscored no judge is asked. Raises RunError.
+
+    Calls stand in the ledger as soon as they end, so that they are known of a pass that is not brought to its end.
+    """
     case = Case(task, stripped(record), evaluate(task, record, pass_id), view_of(task), bench.calibration)
     found = Judged([], [])
-    calls: list[ModelCall] = []
+    calls = [] if ledger is None else ledger
     if not unscored(record):
         for judge in bench.programs:
             _join(found, await asyncio.to_thread(_ask, judge, case, pass_id))

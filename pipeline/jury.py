@@ -1,23 +1,26 @@
 """The verification side of a run: judges work through final attempts as they are published, batch by batch.
 
-A judge that dies is replaced and its batch judged again; what it had written never counted. What a verdict is, is not
-known here.
+A judge that dies, or is late beyond all that its calls may take, is said so by name and replaced, and what it had not
+judged is judged again; what a dead one had written never counted. What a verdict is, is not known here.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pipeline.cluster import Place
 from pipeline.errors import EpisodeError, PathproofError, WorkerError
+from pipeline.judging import longest
 from pipeline.supervision import LOOK_SECONDS, PUBLISH_SECONDS, Agency, Employee, Halt, ask, stop_for, unless, watch
 from pipeline.workers import Judgements, JudgeWorker, Post
 
 _BATCH = 8
-_SECONDS_PER_ATTEMPT = 120.0
+_MOST_STEPS = 1000
+"""More than any trajectory has: a judge knows its own deadline better and keeps it; this one is for dead ones."""
+_SPARE_SECONDS = 60.0
 
 
 class Chamber(NamedTuple):
@@ -31,6 +34,8 @@ class Chamber(NamedTuple):
     post: Callable[[str], Post]
     judged: Callable[[Judgements], None]
     """Told of every batch once its rows count."""
+    say: Callable[[str], None]
+    """Told of every judge that failed."""
 
 
 class Jury:
@@ -97,17 +102,27 @@ class Jury:
             return None
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
         worker, chamber = employee.worker, self._chamber
-        limit = _SECONDS_PER_ATTEMPT * len(batch)
+        left: Sequence[str] = batch
         self._in_hand += len(batch)
         try:
-            done = await watch(worker, worker.judge.remote(batch), limit, chamber.halt, worker.beat.remote)
-            await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
+            done: Judgements = await watch(
+                worker, worker.judge.remote(batch), self._limit(len(batch)), chamber.halt, worker.cancel.remote
+            )
+            if done.batch is not None:
+                await ask(chamber.committer.publish.remote(done.batch), PUBLISH_SECONDS, "committer")
+            left = done.left
+            chamber.judged(done)
+            if done.stop is not None:
+                raise done.stop
         except WorkerError as error:
             chamber.agency.fire(employee, error)
-            self._waiting.extendleft(reversed(batch))
+            chamber.say(f"judge {employee.name} failed ({error.code}): {error.message}; {len(left)} to be judged again")
             return None
         finally:
             self._in_hand -= len(batch)
+            self._waiting.extendleft(reversed(left))
             self._look_around()
-        chamber.judged(done)
         return employee
+
+    def _limit(self, attempts: int) -> float:
+        return longest(self._chamber.post("").config, [_MOST_STEPS] * attempts) + _SPARE_SECONDS

@@ -23,13 +23,13 @@ from pipeline.clients import Place as ModelPlace
 from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
 from pipeline.episode import AttemptPlan
-from pipeline.errors import ConfigError, RunError, SetupError
-from pipeline.judging import Judgement, build_bench, judge_record
+from pipeline.errors import ConfigError, RunError, SetupError, WorkerError
+from pipeline.judging import Judgement, build_bench, judge_record, longest
 from pipeline.manifest import Assigned
 from pipeline.policies.models import Models
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
-from pipeline.records import Record, usage_of
+from pipeline.records import ModelCall, Record, usage_of
 from pipeline.rollout import StoppedError, rollout
 from pipeline.safety import PermissiveGate
 from pipeline.sinks import Batch, Committer, PartWriter
@@ -37,7 +37,6 @@ from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
 from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import Termination
-from verifiers.asking import together
 
 _KEEP_SECONDS = 2.0
 """How long a finished attempt may wait in the buffer for company: what is buffered dies with the worker."""
@@ -79,12 +78,26 @@ class Delivery(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """What a judge has put on disk, and how often it gave which grade or other status to trajectories."""
+    """What a judge has put on disk, and how often it gave which grade or other status to trajectories.
 
-    batch: Batch
+    `left` are attempts it could not judge to the end; their calls are on disk too. `stop` says why, if not because it
+    was told to end.
+    """
+
+    batch: Batch | None
     attempts: int
     grades: Counter[str]
     usage: Usage
+    left: tuple[str, ...] = ()
+    stop: RunError | WorkerError | None = None
+
+
+class _Hearing(NamedTuple):
+    """What became of one attempt before a judge: its judgement, or none, or what went wrong; and the calls made."""
+
+    attempt_id: str
+    outcome: Judgement | BaseException
+    calls: list[ModelCall]
 
 
 class RolloutWorker:
@@ -183,6 +196,7 @@ class JudgeWorker:
         self._clients = Clients(post.config.llm, post.access or {})
         self._bench = build_bench(post.config, self._clients)
         self._dataset: Dataset | None = None
+        self._running: list[asyncio.Task[Judgement]] = []
 
     async def ready(self) -> str:
         """The name of this machine, from which the dataset can be seen; raises RunError."""
@@ -198,37 +212,82 @@ class JudgeWorker:
         if self._dataset is None:
             raise RunError(f"judge {self._post.name} was not made ready")
         await asyncio.to_thread(self._dataset.refresh)
-        grades: Counter[str] = Counter()
-        usage = Usage()
-        for judgement in await self._judged(self._dataset, attempt_ids):
-            rows: list[Model] = [
-                *judgement.votes,
-                *judgement.keypoints,
-                *judgement.checks,
-                *judgement.verdicts,
-                *judgement.calls,
-            ]
-            self._writer.add(rows)
-            usage = sum((usage_of(call) for call in judgement.calls), usage)
-            grades.update(v.grade or v.status for v in judgement.verdicts if v.target == "trace")
+        heard = await self._heard(self._dataset, attempt_ids)
+        judged = [one.outcome for one in heard if isinstance(one.outcome, Judgement)]
+        calls = [call for one in heard for call in one.calls]
+        for judgement in judged:
+            self._writer.add([*judgement.votes, *judgement.keypoints, *judgement.checks, *judgement.verdicts])
+        self._writer.add(calls)
         batch = await asyncio.to_thread(self._writer.flush)
-        if batch is None:
+        stop = self._stop_of(heard)
+        if batch is None and stop is None and judged:
             raise RunError(f"judge {self._post.name} had nothing to say of {', '.join(attempt_ids)}")
-        return Judgements(batch, len(attempt_ids), grades, usage)
+        traces = [verdict for one in judged for verdict in one.verdicts if verdict.target == "trace"]
+        return Judgements(
+            batch,
+            len(judged),
+            Counter(verdict.grade or verdict.status for verdict in traces),
+            sum((usage_of(call) for call in calls), Usage()),
+            tuple(one.attempt_id for one in heard if not isinstance(one.outcome, Judgement)),
+            stop,
+        )
+
+    async def cancel(self) -> None:
+        """End what is being judged; its `judge` still answers."""
+        for hearing in self._running:
+            hearing.cancel()
 
     async def close(self) -> None:
         """Close the connections."""
         await self._clients.close()
 
-    async def _judged(self, dataset: Dataset, attempt_ids: Sequence[str]) -> list[Judgement]:
+    async def _heard(self, dataset: Dataset, attempt_ids: Sequence[str]) -> list[_Hearing]:
         """Every attempt's judgement; programs take the processor, so without models one is made after the other."""
         read = [await asyncio.to_thread(_stored, dataset, attempt_id) for attempt_id in attempt_ids]
         if self._bench.models or self._bench.escalate:
-            return await together(self._judge(*stored) for stored in read)
-        return [await self._judge(*stored) for stored in read]
+            return await self._hear(read)
+        heard: list[_Hearing] = []
+        for stored in read:
+            heard += await self._hear([stored])
+            if not isinstance(heard[-1].outcome, Judgement):
+                break
+        untouched = attempt_ids[len(heard) :]
+        return [*heard, *(_Hearing(attempt_id, asyncio.CancelledError(), []) for attempt_id in untouched)]
 
-    async def _judge(self, task: TaskSpec, record: Record) -> Judgement:
-        return await judge_record(task, record, self._bench, self._post.config.panel, self._pass_id)
+    async def _hear(self, read: Sequence[tuple[TaskSpec, Record]]) -> list[_Hearing]:
+        """These attempts at once, until one fails or their time is over; then the others are ended."""
+        ledgers: list[list[ModelCall]] = [[] for _ in read]
+        self._running = [
+            asyncio.create_task(self._judge(*stored, ledger)) for stored, ledger in zip(read, ledgers, strict=True)
+        ]
+        seconds = longest(self._post.config, [len(record.steps) for _, record in read])
+        try:
+            _, late = await asyncio.wait(self._running, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            await self.cancel()
+            outcomes = await asyncio.gather(*self._running, return_exceptions=True)
+            self._running = []
+        if late and all(isinstance(one, Judgement | asyncio.CancelledError) for one in outcomes):
+            outcomes = [self._late(one, seconds) for one in outcomes]
+        attempts = [record.attempt.attempt_id for _, record in read]
+        return list(map(_Hearing, attempts, outcomes, ledgers))
+
+    def _late(self, outcome: Judgement | BaseException, seconds: float) -> Judgement | BaseException:
+        if isinstance(outcome, Judgement):
+            return outcome
+        return WorkerError("judge_stuck", f"judge {self._post.name}: no judgement in {seconds:g} s")
+
+    def _stop_of(self, heard: Sequence[_Hearing]) -> RunError | WorkerError | None:
+        """Why not everything was judged; a bug is raised."""
+        for one in heard:
+            if isinstance(one.outcome, RunError | WorkerError):
+                return one.outcome
+            if not isinstance(one.outcome, Judgement | asyncio.CancelledError):
+                raise one.outcome
+        return None
+
+    async def _judge(self, task: TaskSpec, record: Record, ledger: list[ModelCall]) -> Judgement:
+        return await judge_record(task, record, self._bench, self._post.config.panel, self._pass_id, ledger)
 
 
 class CommitterActor:
