@@ -78,6 +78,12 @@ def test_trl_rl_step() -> None:
     assert "reward" not in row
 
 
+@pytest.mark.parametrize("trainer", ["trl", "ms-swift"])
+def test_rl_step_says_where_a_row_comes_from_and_what_it_trains(trainer: str) -> None:
+    row = rendered("rl-step", trainer)
+    assert (row["data_source"], row["domain"]) == ("pathproof/demo", "Web")
+
+
 def test_trl_prm() -> None:
     row = rendered("prm", "trl")
     assert list(row) == ["prompt", "completions", "labels"]

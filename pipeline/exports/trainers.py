@@ -23,7 +23,7 @@ from pipeline.exports.rows import (
     StepRow,
 )
 from pipeline.structs import Image
-from pipeline.words import StepGrade, TraceGrade
+from pipeline.words import Domain, StepGrade, TraceGrade
 
 Trainer = Literal["hf", "llama-factory", "ms-swift", "trl", "verl"]
 
@@ -109,6 +109,8 @@ class TrlStep(Model):
     prompt: list[Message]
     images: list[Image]
     row_id: str
+    data_source: str
+    domain: Domain
     action: str
     step_grade: StepGrade | None
     step_share: float | None
@@ -168,6 +170,8 @@ class SwiftStep(SwiftChat):
 
     solution: str | None
     row_id: str
+    data_source: str
+    domain: Domain
     action: str
     step_grade: StepGrade | None
     step_share: float | None
@@ -222,7 +226,7 @@ def _trl_chat(row: ChatRow, _split: str, _index: int) -> TrlChat:
 
 
 def _trl_step(row: StepRow, _split: str, _index: int) -> TrlStep:
-    return TrlStep(prompt=row.messages, images=row.images, row_id=row.row_id, **_components(row))
+    return TrlStep(prompt=row.messages, images=row.images, **_origin(row), **_components(row))
 
 
 def _trl_process(row: ProcessRow, _split: str, _index: int) -> TrlProcess:
@@ -260,7 +264,7 @@ def _swift_step(row: StepRow, _split: str, _index: int) -> SwiftStep:
         messages=_plain(row.messages),
         images=_files(row),
         solution=_right_action(row),
-        row_id=row.row_id,
+        **_origin(row),
         **_components(row),
     )
 
@@ -302,6 +306,11 @@ def _answered(row: LabelRow) -> list[PlainMessage]:
 def _right_action(row: StepRow) -> str | None:
     """What a reward for accuracy may compare with: the executed action where it was right, else nothing is known."""
     return render(row.action) if row.step_grade == "correct" else None
+
+
+def _origin(row: StepRow) -> dict[str, Any]:
+    """What tells rows apart when several sets are mixed: which one, from where, and for which training domain."""
+    return {"row_id": row.row_id, "data_source": row.data_source, "domain": row.domain}
 
 
 def _components(row: StepRow) -> dict[str, Any]:
