@@ -71,20 +71,25 @@ class _Export:
 
     def run(self) -> dict[str, str]:
         """Write every row; the files by split."""
-        self._files.open_split(TRAIN)
+        self.account.rows[TRAIN] += 0
         for graded in self._source.graded():
+            split = self._splits.get(graded.task.task_id)
+            if split is None:
+                self.account.left_out["between splits"] += 1
+                continue
             built = build_rows(self._options.shape, graded, self._options.explore)
             self.account.removed.update(built.removed)
             if built.left_out:
                 self.account.left_out[built.left_out] += 1
             for row in built.rows:
-                self._place(row, self._splits[row.task_id])
+                self._place(row, split)
         self._files.close()
         self._files.describe_for_llama_factory(self._options.shape, self._options.trainer)
         return self._files.paths
 
     def _place(self, row: AnyRow, split: str) -> None:
         rendered = self._renderer.render(row, split, self.account.rows[split])
+        self.account.rows[split] += 0
         problems = self._preflight.problems(row, rendered)
         if problems:
             self._reject(row, split, problems)

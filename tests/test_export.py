@@ -171,7 +171,31 @@ def test_pictures_that_do_not_decode_are_rejected_with_their_reason(tmp_path: Pa
     (row,) = pq.read_table(outcome.out / "rejected.parquet").to_pylist()
     assert (row["row_id"], row["shape"], row["trainer"], row["step_index"]) == ("t-1", "sft", "hf", None)
     assert "undecodable_picture" in row["reasons"] and "no PNG signature" in " ".join(row["details"])
-    assert pq.read_metadata(outcome.out / "data" / "train.parquet").num_rows == 0
+    assert not (outcome.out / "data").exists()
+
+
+@pytest.mark.parametrize("trainer", ["hf", "trl", "ms-swift", "llama-factory"])
+def test_a_split_without_rows_is_left_out_and_the_rest_loads(trainer: str, exported: Exporter) -> None:
+    outcome = exported("kto", trainer, test_share=1.0)
+    assert outcome.account.rows["train"] == 0
+    assert {name: len(rows) for name, rows in loaded(outcome).items()} == {"test": outcome.account.rows["test"]}
+    assert not [path for path in outcome.out.rglob("*train*") if path.is_file()]
+    assert "Split `train` has no rows, and therefore no file." in (outcome.out / "README.md").read_text()
+
+
+@pytest.mark.parametrize("trainer", ["hf", "ms-swift"])
+def test_rejected_rows_are_never_loaded_for_data(trainer: str, tmp_path: Path) -> None:
+    folder = collected(tmp_path / "run", [attempt("t")], [judging(), verdict("t-1")])
+    outcome = export(folder, tmp_path / "out", ExportOptions.model_validate({"shape": "sft", "trainer": trainer}))
+    assert outcome.account.rejected_rows == 1
+    with pytest.raises(FileNotFoundError, match="data files"):
+        loaded(outcome)
+
+
+def test_a_trajectory_between_splits_is_counted(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.export.assign_splits", lambda *_: {})
+    account = export(dataset, tmp_path / "out", ExportOptions(shape="sft", split_by="app")).account
+    assert account.left_out.keys() == {"between splits"} and account.rows.total() == account.rejected_rows == 0
 
 
 def test_the_same_dataset_gives_the_same_files(dataset: Path, tmp_path: Path) -> None:

@@ -31,9 +31,10 @@ TASKS = st.lists(
 @given(TASKS, st.sampled_from(["task", "template", "app"]), st.integers(0, 3))
 def test_nothing_that_belongs_together_straddles(tasks: list[TaskSpec], by: SplitBy, seed: int) -> None:
     splits = assign_splits(tasks, by, 0.5, seed)
-    assert splits.keys() == {one.task_id for one in tasks}
-    for left in tasks:
-        for right in tasks:
+    assert by == "app" or splits.keys() == {one.task_id for one in tasks}
+    placed = [one for one in tasks if one.task_id in splits]
+    for left in placed:
+        for right in placed:
             same_template = by == "template" and left.template_id and left.template_id == right.template_id
             same_app = by == "app" and set(left.app_ids) & set(right.app_ids)
             if same_template or same_app:
@@ -50,6 +51,27 @@ def test_more_tasks_leave_the_others_where_they_were() -> None:
     tasks = [made(number, f"t{number % 40}") for number in range(200)]
     some, all_of_them = assign_splits(tasks[:80], "template", 0.3), assign_splits(tasks, "template", 0.3)
     assert some.items() <= all_of_them.items()
+
+
+@settings(deadline=None)
+@given(TASKS, TASKS, st.integers(0, 3))
+def test_an_application_falls_where_it_does_whatever_else_there_is(
+    tasks: list[TaskSpec], others: list[TaskSpec], seed: int
+) -> None:
+    beside = [one.model_copy(update={"split": "validation"}) for one in others]
+    alone, together = assign_splits(tasks, "app", 0.5, seed), assign_splits([*beside, *tasks], "app", 0.5, seed)
+    assert {one.task_id: together.get(one.task_id) for one in tasks} == {
+        one.task_id: alone.get(one.task_id) for one in tasks
+    }
+
+
+def test_by_application_what_would_straddle_belongs_to_no_split() -> None:
+    sides = {name: assign_splits([made(1, apps=(name,))], "app", 0.5).popitem()[1] for name in "abcdef"}
+    train, test = ([name for name in sides if sides[name] == side] for side in ("train", "test"))
+    assert assign_splits([made(1, apps=(train[0], train[1]))], "app", 0.5).popitem()[1] == "train"
+    assert assign_splits([made(1, apps=(train[0], test[0]))], "app", 0.5) == {}
+    assert assign_splits([made(1, apps=(train[0],), split="validation")], "app", 0.5) == {}
+    assert assign_splits([made(1, apps=(test[0],), split="test")], "app", 0.5).popitem()[1] == "test"
 
 
 def test_about_the_wanted_share_is_held_out() -> None:

@@ -48,7 +48,7 @@ class Account(NamedTuple):
     """What became of everything that an export looked at."""
 
     rows: Counter[str]
-    """Rows by split."""
+    """Rows by split; also of splits that got none, which have no file."""
     grades: Counter[str]
     """Rows by the grade they go by."""
     rejected: Counter[str]

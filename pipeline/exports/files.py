@@ -101,7 +101,7 @@ class ExportFiles:
         self._pictures: set[str] = set()
 
     def open_split(self, split: str) -> None:
-        """Begin a split's file, which is there even when no row follows; raises RunError when it cannot be a name."""
+        """Begin a split's file, which a row follows, for none loads an empty one; raises RunError for an odd name."""
         if split in self.paths:
             return
         if not _SPLIT_NAME.fullmatch(split):

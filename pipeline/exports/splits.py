@@ -1,8 +1,9 @@
 """Which split a task's rows belong to: decided by task, template or application, never by row.
 
-Tasks that share what the split goes by stay together, also when they share it only through a third one. The choice
-depends on names alone, so the same tasks fall into the same splits in every export. A split that a task declares itself
-(other than `train`) stands, and takes its whole group along.
+Tasks that share what the split goes by stay together. The choice is a hash of its name and the seed, so it is the same
+in every export, whatever else is in the dataset. A split that a task declares itself (other than `train`) stands, and
+takes the tasks of its template along; an application is not moved by any task. A task whose applications fall into
+different splits, or that declares another one than theirs, would straddle, so it belongs to none.
 """
 
 from __future__ import annotations
@@ -20,34 +21,27 @@ TRAIN, TEST = "train", "test"
 
 
 def assign_splits(tasks: Sequence[TaskSpec], by: SplitBy, test_share: float, seed: int = 0) -> dict[str, str]:
-    """The split of each task, by id; about `test_share` of the groups become `test`."""
+    """The split of each task that belongs to one, by id; of all names about `test_share` become `test`."""
     if not 0 <= test_share <= 1:
         raise ConfigError(f"test-share: {test_share:g} is not between 0 and 1")
-    home: dict[str, str] = {}
-    for task in tasks:
-        first, *others = (_root(home, key) for key in _keys(task, by))
-        for other in others:
-            home[max(_root(home, first), _root(home, other))] = min(_root(home, first), _root(home, other))
-    group = {task.task_id: _root(home, _keys(task, by)[0]) for task in tasks}
+    if by == "app":
+        found = {task.task_id: _of_apps(task, test_share, seed) for task in tasks}
+        return {task_id: split for task_id, split in found.items() if split}
+    group = {task.task_id: _group(task, by) for task in tasks}
     declared = _declared(tasks, group)
     return {task_id: declared.get(key) or _drawn(key, test_share, seed) for task_id, key in group.items()}
 
 
-def _keys(task: TaskSpec, by: SplitBy) -> list[str]:
+def _of_apps(task: TaskSpec, test_share: float, seed: int) -> str | None:
+    """The split of all of a task's applications; null when there is no such one."""
+    keys = [f"app {app_id}" for app_id in task.app_ids] or [f"task {task.task_id}"]
+    first, *others = {_drawn(key, test_share, seed) for key in keys}
+    return None if others or task.split not in (TRAIN, first) else first
+
+
+def _group(task: TaskSpec, by: SplitBy) -> str:
     """What a task is kept together by."""
-    match by:
-        case "task":
-            return [f"task {task.task_id}"]
-        case "template":
-            return [f"template {task.template_id}"] if task.template_id else [f"task {task.task_id}"]
-        case "app":
-            return [f"app {app_id}" for app_id in sorted(task.app_ids)] or [f"task {task.task_id}"]
-
-
-def _root(home: dict[str, str], key: str) -> str:
-    while home.setdefault(key, key) != key:
-        key = home[key]
-    return key
+    return f"template {task.template_id}" if by == "template" and task.template_id else f"task {task.task_id}"
 
 
 def _declared(tasks: Iterable[TaskSpec], group: dict[str, str]) -> dict[str, str]:
