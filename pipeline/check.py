@@ -7,12 +7,13 @@ so it is a leftover and no error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from duckdb import DuckDBPyConnection
+import duckdb
 
 from pipeline import manifest
 from pipeline.actions import Model
+from pipeline.agreement import DisagreementKind, disagreements, wrong_contents
 from pipeline.closing import hash_of
 from pipeline.errors import PathproofError
 from pipeline.manifest import PartRef, RunFile, Survey
@@ -23,6 +24,7 @@ from pipeline.storage import Address, Storage, store_errors
 
 Kind = (
     FlawKind
+    | DisagreementKind
     | Literal[
         "unlisted_part",
         "replaced_part",
@@ -32,8 +34,7 @@ Kind = (
         "missing_manifest",
         "sealed_manifest",
         "table_without_part",
-        "dangling_id",
-        "duplicate_id",
+        "wrong_content",
         "missing_views",
         "wrong_views",
     ]
@@ -49,69 +50,6 @@ class Finding(Model):
     detail: str
 
 
-class Reference(NamedTuple):
-    """A column whose values must name rows of another table."""
-
-    table: str
-    column: str
-    home: str
-    key: str
-    where: str = "true"
-    """Which rows are meant; a late report may come before its attempt is written down."""
-
-
-REFERENCES = (
-    Reference("attempts", "task_id", "tasks", "task_id"),
-    Reference("candidates", "attempt_id", "attempts", "attempt_id"),
-    Reference("checks", "attempt_id", "attempts", "attempt_id"),
-    Reference("checks", "pass_id", "passes", "pass_id"),
-    Reference("events", "attempt_id", "attempts", "attempt_id", "kind <> 'late_commit'"),
-    Reference("keypoints", "attempt_id", "attempts", "attempt_id"),
-    Reference("keypoints", "pass_id", "passes", "pass_id"),
-    Reference("keypoints", "unnest(frame_sha256s)", "frames", "sha256"),
-    Reference("model_calls", "attempt_id", "attempts", "attempt_id"),
-    Reference("observations", "attempt_id", "attempts", "attempt_id"),
-    Reference("observations", "frame_sha256", "frames", "sha256"),
-    Reference("observations", "tree_sha256", "trees", "sha256"),
-    Reference("probe_reads", "attempt_id", "attempts", "attempt_id"),
-    Reference("steps", "attempt_id", "attempts", "attempt_id"),
-    Reference("trajectories", "attempt_id", "attempts", "attempt_id"),
-    Reference("trajectories", "task_id", "tasks", "task_id"),
-    Reference("validations", "task_id", "tasks", "task_id"),
-    Reference("verdicts", "attempt_id", "attempts", "attempt_id"),
-    Reference("verdicts", "pass_id", "passes", "pass_id"),
-    Reference("votes", "attempt_id", "attempts", "attempt_id"),
-    Reference("votes", "pass_id", "passes", "pass_id"),
-    Reference("votes", "prompt_sha256", "prompts", "prompt_sha256"),
-    Reference("votes", "unnest(frame_sha256s)", "frames", "sha256"),
-)
-"""Every reference between tables, sorted."""
-
-_TARGET = ("pass_id", "target", "attempt_id", "step_index", "candidate_index")
-
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "attempts": ("attempt_id",),
-    "candidates": ("attempt_id", "step_index", "candidate_index"),
-    "capabilities": ("capability_id", "language", "round"),
-    "checks": ("pass_id", "attempt_id", "segment", "name"),
-    "keypoints": ("pass_id", "attempt_id", "judge", "check_name", "keypoint_index"),
-    "model_calls": ("call_id",),
-    "observations": ("attempt_id", "observation_index"),
-    "passes": ("pass_id",),
-    "probe_reads": ("attempt_id", "observation_index", "app_id", "probe"),
-    "prompts": ("prompt_sha256",),
-    "rejections": ("candidate_id",),
-    "runs": ("run_id",),
-    "steps": ("attempt_id", "step_index"),
-    "tasks": ("task_id",),
-    "trajectories": ("trajectory_id",),
-    "validations": ("task_id", "validated_at"),
-    "verdicts": _TARGET,
-    "votes": (*_TARGET, "judge"),
-}
-"""What each row of a table has to itself. Frames and trees may repeat; events and transitions have nothing."""
-
-
 _MENDING_VIEWS = "whatever is published next writes it anew"
 
 
@@ -119,7 +57,11 @@ def check(address: Address) -> list[Finding]:
     """Everything found in the dataset, errors first; raises ConfigError when it is none."""
     storage = manifest.storage_with_manifest(address)
     with store_errors():
-        findings = _findings(storage)
+        try:
+            findings = _findings(storage)
+        except (FileNotFoundError, duckdb.IOException):
+            # A compaction that runs beside us has removed what it has replaced: what is there now is looked at.
+            findings = _findings(storage)
     return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
 
 
@@ -137,7 +79,9 @@ def _findings(storage: Storage) -> list[Finding]:
     if found.whole:
         findings += _tables_without_part(found, parts.values())
         with connect({storage: inspection.sound}) as tables:
-            findings += [*_dangling(tables, _tables_of(flaws)), *_duplicates(tables)]
+            found_wrong = disagreements(tables, _run_id(storage), _tables_of(flaws))
+            findings += [_error(kind, table, detail) for kind, table, detail in found_wrong]
+    findings += [_error("wrong_content", path, detail) for path, detail in wrong_contents(storage, inspection.sound)]
     return findings
 
 
@@ -222,34 +166,13 @@ def _tables_without_part(found: Survey, parts: Iterable[PartRef]) -> Iterator[Fi
             yield _error("table_without_part", table, "every table has a part, if only an empty one")
 
 
+def _run_id(storage: Storage) -> str | None:
+    run = _run(storage)
+    return run.run_id if run else None
+
+
 def _tables_of(flaws: Mapping[str, Sequence[Flaw]]) -> set[str]:
     return {path.partition("/")[0] for path, found in flaws.items() if found}
-
-
-def _dangling(tables: DuckDBPyConnection, flawed: set[str]) -> Iterator[Finding]:
-    """Values that name no row; tables with a flawed part are not judged, for rows of theirs are missing anyway."""
-    for reference in REFERENCES:
-        if flawed & {reference.table, reference.home}:
-            continue
-        values = f"SELECT DISTINCT {reference.column} AS id FROM {reference.table} WHERE {reference.where}"
-        rows = tables.sql(
-            f"SELECT id FROM ({values}) WHERE id IS NOT NULL "
-            f"AND id NOT IN (SELECT {reference.key} FROM {reference.home}) ORDER BY id"
-        ).fetchall()
-        if rows:
-            examples = ", ".join(row[0] for row in rows[:3])
-            detail = f"{reference.column}: {len(rows)} name no row of {reference.home}: {examples}"
-            yield _error("dangling_id", reference.table, detail)
-
-
-def _duplicates(tables: DuckDBPyConnection) -> Iterator[Finding]:
-    """Keys that several rows of a table share."""
-    for table, key in KEYS.items():
-        columns = ", ".join(key)
-        rows = tables.sql(f"SELECT {columns} FROM {table} GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL").fetchall()
-        if rows:
-            examples = ", ".join("/".join(str(cell) for cell in row if cell is not None) for row in rows[:3])
-            yield _error("duplicate_id", table, f"{columns}: {len(rows)} stand in more than one row: {examples}")
 
 
 def _error(kind: Kind, path: str, detail: str) -> Finding:

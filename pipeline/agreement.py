@@ -1,0 +1,286 @@
+"""What rows say about each other: references, places, keys, and what is told twice; and pictures about their names.
+
+Each rule is a statement over the tables that finds the rows which break it. Knows tables and parts, nothing of the
+manifest and its epochs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+
+from pipeline.manifest import PartRef
+from pipeline.records import tree_of
+from pipeline.schema import RUN_ID, TABLES
+from pipeline.storage import Address, storage_of
+from pipeline.structs import Node
+
+DisagreementKind = Literal["dangling_id", "duplicate_id", "foreign_run", "contradiction"]
+
+_EXAMPLES = 3
+
+
+class Disagreement(NamedTuple):
+    """Rows of a table that do not fit the others."""
+
+    kind: DisagreementKind
+    table: str
+    detail: str
+
+
+class Reference(NamedTuple):
+    """A column whose values must name rows of another table."""
+
+    table: str
+    column: str
+    home: str
+    key: str
+    where: str = "true"
+    """Which rows are meant; a late report may come before its attempt is written down."""
+
+
+REFERENCES = (
+    Reference("attempts", "prefix_attempt_id", "attempts", "attempt_id"),
+    Reference("attempts", "task_id", "tasks", "task_id"),
+    Reference("candidates", "attempt_id", "attempts", "attempt_id"),
+    Reference("checks", "attempt_id", "attempts", "attempt_id"),
+    Reference("checks", "pass_id", "passes", "pass_id"),
+    Reference("events", "attempt_id", "attempts", "attempt_id", "kind <> 'late_commit'"),
+    Reference("keypoints", "attempt_id", "attempts", "attempt_id"),
+    Reference("keypoints", "pass_id", "passes", "pass_id"),
+    Reference("keypoints", "unnest(frame_sha256s)", "frames", "sha256"),
+    Reference("model_calls", "attempt_id", "attempts", "attempt_id"),
+    Reference("model_calls", "pass_id", "passes", "pass_id"),
+    Reference("observations", "attempt_id", "attempts", "attempt_id"),
+    Reference("observations", "frame_sha256", "frames", "sha256"),
+    Reference("observations", "tree_sha256", "trees", "sha256"),
+    Reference("probe_reads", "attempt_id", "attempts", "attempt_id"),
+    Reference("runs", "unnest(prompt_sha256s)", "prompts", "prompt_sha256"),
+    Reference("steps", "attempt_id", "attempts", "attempt_id"),
+    Reference("trajectories", "attempt_id", "attempts", "attempt_id"),
+    Reference("trajectories", "task_id", "tasks", "task_id"),
+    Reference("transitions", "capability_id", "capabilities", "capability_id"),
+    Reference("transitions", "frame_after", "frames", "sha256"),
+    Reference("transitions", "frame_before", "frames", "sha256"),
+    Reference("validations", "task_id", "tasks", "task_id"),
+    Reference("verdicts", "attempt_id", "attempts", "attempt_id"),
+    Reference("verdicts", "pass_id", "passes", "pass_id"),
+    Reference("votes", "attempt_id", "attempts", "attempt_id"),
+    Reference("votes", "pass_id", "passes", "pass_id"),
+    Reference("votes", "prompt_sha256", "prompts", "prompt_sha256"),
+    Reference("votes", "unnest(frame_sha256s)", "frames", "sha256"),
+)
+"""Every reference between tables, sorted."""
+
+_TARGET = ("pass_id", "target", "attempt_id", "step_index", "candidate_index")
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "attempts": ("attempt_id",),
+    "candidates": ("attempt_id", "step_index", "candidate_index"),
+    "capabilities": ("capability_id", "language", "round"),
+    "checks": ("pass_id", "attempt_id", "segment", "name"),
+    "keypoints": ("pass_id", "attempt_id", "judge", "check_name", "keypoint_index"),
+    "model_calls": ("call_id",),
+    "observations": ("attempt_id", "observation_index"),
+    "passes": ("pass_id",),
+    "probe_reads": ("attempt_id", "observation_index", "app_id", "probe"),
+    "prompts": ("prompt_sha256",),
+    "rejections": ("candidate_id",),
+    "runs": ("run_id",),
+    "steps": ("attempt_id", "step_index"),
+    "tasks": ("task_id",),
+    "trajectories": ("trajectory_id",),
+    "validations": ("task_id", "validated_at"),
+    "verdicts": _TARGET,
+    "votes": (*_TARGET, "judge"),
+}
+"""What each row of a table has to itself. Frames and trees may repeat; events and transitions have nothing."""
+
+
+class Place(NamedTuple):
+    """Rows that name a step, or something of one, by its number within the attempt."""
+
+    table: str
+    where: str
+    what: str
+    there: str
+    """What must hold of the row `r`, in SQL."""
+
+
+_IN_STEPS = "(r.attempt_id, r.step_index) IN (SELECT (attempt_id, step_index) FROM steps)"
+_ASKED = (
+    "r.step_index BETWEEN 0 AND (SELECT count(DISTINCT step_index) FROM steps AS s WHERE s.attempt_id = r.attempt_id)"
+)
+"""A model may be asked for a step that is never begun, because the episode ends there."""
+_IN_CANDIDATES = (
+    "(r.attempt_id, r.step_index, r.candidate_index) IN "
+    "(SELECT (attempt_id, step_index, candidate_index) FROM candidates)"
+)
+
+PLACES = (
+    Place("candidates", "true", "step_index", _ASKED),
+    Place("events", "kind <> 'late_commit'", "step_index", f"r.step_index = -1 OR {_IN_STEPS}"),
+    Place("verdicts", "target = 'step' AND candidate_index IS NULL", "step_index", _IN_STEPS),
+    Place("verdicts", "target = 'step' AND candidate_index IS NOT NULL", "candidate_index", _IN_CANDIDATES),
+    Place("votes", "target = 'step' AND candidate_index IS NULL", "step_index", _ASKED),
+    Place("votes", "target = 'step' AND candidate_index IS NOT NULL", "candidate_index", _IN_CANDIDATES),
+)
+"""Every place within an attempt that rows name, by table."""
+
+
+class Contradiction(NamedTuple):
+    """Something that is told twice; `rows` finds the ids for which it is told differently."""
+
+    table: str
+    others: tuple[str, ...]
+    what: str
+    rows: str
+
+
+_SHARED = ("trajectory_id", "task_id", "policy_id", "seed", "termination", "fault")
+
+CONTRADICTIONS = (
+    Contradiction(
+        "attempts",
+        ("trajectories",),
+        "final attempts without their trajectory",
+        "SELECT attempt_id FROM attempts WHERE final AND attempt_id NOT IN (SELECT attempt_id FROM trajectories)",
+    ),
+    Contradiction(
+        "observations",
+        (),
+        "attempts whose looks are not numbered from 0 without a gap",
+        "SELECT attempt_id FROM observations GROUP BY attempt_id "
+        "HAVING min(observation_index) <> 0 OR max(observation_index) <> count(DISTINCT observation_index) - 1",
+    ),
+    Contradiction(
+        "steps",
+        (),
+        "attempts whose steps are not numbered from 0 without a gap",
+        "SELECT attempt_id FROM steps GROUP BY attempt_id "
+        "HAVING min(step_index) <> 0 OR max(step_index) <> count(DISTINCT step_index) - 1",
+    ),
+    Contradiction(
+        "trajectories",
+        ("attempts",),
+        "trajectories that are not as their attempt says",
+        "SELECT t.trajectory_id FROM trajectories AS t JOIN attempts AS a USING (attempt_id) WHERE NOT a.final OR "
+        + " OR ".join(f"t.{column} IS DISTINCT FROM a.{column}" for column in _SHARED),
+    ),
+    Contradiction(
+        "trajectories",
+        ("steps",),
+        "trajectories whose step_count is not the number of their steps",
+        "SELECT trajectory_id FROM trajectories AS t WHERE step_count <> "
+        "(SELECT count(DISTINCT step_index) FROM steps AS s WHERE s.attempt_id = t.attempt_id)",
+    ),
+)
+"""Everything that is told twice, by table."""
+
+
+def disagreements(tables: DuckDBPyConnection, run_id: str | None, flawed: Collection[str]) -> Iterator[Disagreement]:
+    """Where rows disagree; tables with a flawed part are not judged, for rows of theirs are missing anyway."""
+    yield from _dangling(tables, flawed)
+    yield from _misplaced(tables, flawed)
+    yield from _contradicting(tables, flawed)
+    yield from _duplicates(tables)
+    if run_id is not None:
+        yield from _foreign(tables, run_id)
+
+
+def wrong_contents(address: Address, parts: Iterable[PartRef]) -> Iterator[tuple[str, str]]:
+    """Parts with pictures or trees whose hash is another than their name, and how many there are."""
+    for part in (part for part in parts if part.table in _NAMED_BY_CONTENT):
+        column, name_of = _NAMED_BY_CONTENT[part.table]
+        with pq.ParquetFile(part.path, filesystem=storage_of(address).files) as file:
+            groups = (file.read_row_group(index, ["sha256", column]) for index in range(file.num_row_groups))
+            rows = (row for group in groups for row in group.to_pylist())
+            wrong = [row["sha256"] for row in rows if name_of(row[column]) != row["sha256"]]
+        if wrong:
+            yield part.path, f"{column}: {len(wrong)} have another hash than their sha256: {_some(wrong)}"
+
+
+def _dangling(tables: DuckDBPyConnection, flawed: Collection[str]) -> Iterator[Disagreement]:
+    """Values that name no row."""
+    for reference in REFERENCES:
+        if {reference.table, reference.home}.isdisjoint(flawed):
+            values = f"SELECT DISTINCT {reference.column} AS id FROM {reference.table} WHERE {reference.where}"
+            homes = f"SELECT {reference.key} FROM {reference.home} WHERE {reference.key} IS NOT NULL"
+            rows = _found(tables, f"SELECT id FROM ({values}) WHERE id IS NOT NULL AND id NOT IN ({homes})")
+            if rows:
+                detail = f"{reference.column}: {len(rows)} name no row of {reference.home}: {_some(rows)}"
+                yield Disagreement("dangling_id", reference.table, detail)
+
+
+def _misplaced(tables: DuckDBPyConnection, flawed: Collection[str]) -> Iterator[Disagreement]:
+    """Rows that name a step or candidate which their attempt does not have; an unknown attempt is found elsewhere."""
+    if not {"attempts", "steps", "candidates"}.isdisjoint(flawed):
+        return
+    for place in PLACES:
+        if place.table not in flawed:
+            shown = "concat_ws('/', r.attempt_id, r.step_index" + (
+                ", r.candidate_index)" if place.what == "candidate_index" else ")"
+            )
+            rows = _found(
+                tables,
+                f"SELECT DISTINCT {shown} FROM (SELECT * FROM {place.table} WHERE {place.where}) AS r "
+                f"WHERE r.attempt_id IN (SELECT attempt_id FROM attempts) AND ({place.there}) IS NOT TRUE",
+            )
+            if rows:
+                detail = f"{place.what}: {len(rows)} name none of their attempt: {_some(rows)}"
+                yield Disagreement("dangling_id", place.table, detail)
+
+
+def _contradicting(tables: DuckDBPyConnection, flawed: Collection[str]) -> Iterator[Disagreement]:
+    for contradiction in CONTRADICTIONS:
+        if {contradiction.table, *contradiction.others}.isdisjoint(flawed):
+            rows = _found(tables, f"SELECT DISTINCT * FROM ({contradiction.rows})")
+            if rows:
+                yield Disagreement(
+                    "contradiction", contradiction.table, f"{contradiction.what}: {len(rows)}: {_some(rows)}"
+                )
+
+
+def _duplicates(tables: DuckDBPyConnection) -> Iterator[Disagreement]:
+    """Keys that several rows of a table share."""
+    for table, key in KEYS.items():
+        shown = f"concat_ws('/', {', '.join(key)})"
+        rows = _found(tables, f"SELECT {shown} FROM {table} GROUP BY {', '.join(key)} HAVING count(*) > 1")
+        if rows:
+            detail = f"{', '.join(key)}: {len(rows)} stand in more than one row: {_some(rows)}"
+            yield Disagreement("duplicate_id", table, detail)
+
+
+def _foreign(tables: DuckDBPyConnection, run_id: str) -> Iterator[Disagreement]:
+    """Rows of another run than the folder's."""
+    for table in TABLES:
+        sql = f"SELECT DISTINCT {RUN_ID} FROM {table} WHERE {RUN_ID} IS DISTINCT FROM $1"
+        rows = sorted(str(row[0]) for row in tables.execute(sql, [run_id]).fetchall())
+        if rows:
+            yield Disagreement("foreign_run", table, f"rows of {len(rows)} other runs: {_some(rows)}")
+
+
+def _found(tables: DuckDBPyConnection, sql: str) -> list[str]:
+    return sorted(str(row[0]) for row in tables.execute(sql).fetchall())
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_EXAMPLES])
+
+
+def _name_of_picture(image: Mapping[str, bytes] | None) -> str:
+    return hashlib.sha256(image["bytes"] or b"" if image else b"").hexdigest()
+
+
+def _name_of_tree(nodes: list[Mapping[str, object]]) -> str:
+    return tree_of(map(Node.model_validate, nodes)).sha256
+
+
+_NAMED_BY_CONTENT: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "frames": ("image", _name_of_picture),
+    "trees": ("nodes", _name_of_tree),
+}

@@ -1,0 +1,235 @@
+"""Rows that do not fit each other are found, each kind alone, and what is allowed to differ is left in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pipeline.actions import Finished, Model
+from pipeline.agreement import CONTRADICTIONS, KEYS, PLACES, REFERENCES
+from pipeline.check import Finding, check
+from pipeline.compact import compact
+from pipeline.manifest import Assigned
+from pipeline.records import Record, RunRow, Transition, Vote, now
+from pipeline.schema import TABLES
+from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.storage import Storage
+from tests.datasets import RUN, attempt, begin, collected, faulty, judging, put, verdict
+
+MADE = attempt("t1")
+
+
+def test_every_table_with_identities_has_a_key_of_its_columns() -> None:
+    assert set(TABLES) - set(KEYS) == {"events", "frames", "transitions", "trees"}
+    for table, key in KEYS.items():
+        assert set(key) <= {"run_id", *TABLES[table].model_fields}
+
+
+def test_references_are_sorted_and_name_real_columns() -> None:
+    assert list(REFERENCES) == sorted(REFERENCES)
+    for reference in REFERENCES:
+        column = reference.column.removeprefix("unnest(").removesuffix(")")
+        assert column in TABLES[reference.table].model_fields
+        assert reference.key in TABLES[reference.home].model_fields
+
+
+def test_every_column_that_names_a_row_elsewhere_is_a_reference() -> None:
+    homes = {"attempt_id", "pass_id", "frame_sha256", "frame_sha256s", "tree_sha256", "prefix_attempt_id"}
+    named = {(reference.table, reference.column.removeprefix("unnest(").rstrip(")")) for reference in REFERENCES}
+
+    columns = {(table, column) for table, kind in TABLES.items() for column in homes & set(kind.model_fields)}
+
+    assert columns - named == {("attempts", "attempt_id"), ("passes", "pass_id")}
+
+
+def test_places_and_contradictions_are_sorted_by_table() -> None:
+    assert [rule.table for rule in PLACES] == sorted(rule.table for rule in PLACES)
+    assert [rule[:3] for rule in CONTRADICTIONS] == sorted(rule[:3] for rule in CONTRADICTIONS)
+
+
+def found(folder: Path, records: Sequence[Record], rows: Sequence[Model] = ()) -> list[tuple[str, str, str]]:
+    """What is wrong with a dataset of these rows, up to the first colon of the detail."""
+    findings = check(collected(folder, records, [judging(), *rows]))
+    return [(finding.kind, finding.path, finding.detail.partition(":")[0]) for finding in findings]
+
+
+# --- references ------------------------------------------------------------------------------------------------------
+
+RUN_ROW = RunRow(started_at=now(), config=[], commit=None, versions=[], prompt_sha256s=["gone"])
+EDGE = Transition(
+    app_id="demo",
+    round=0,
+    from_signature="a",
+    to_signature="b",
+    action=Finished(),
+    frame_before=None,
+    frame_after=None,
+    capability_id=None,
+)
+VOTE = Vote(
+    pass_id="pass-1",
+    target="step",
+    attempt_id="t1-1",
+    step_index=0,
+    judge="j",
+    judge_kind="model",
+    family="f",
+    status="graded",
+    grade="correct",
+    reason="",
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "table", "column"),
+    [
+        (MADE.model_calls[0].model_copy(update={"call_id": "c", "pass_id": "gone"}), "model_calls", "pass_id"),
+        (RUN_ROW, "runs", "unnest(prompt_sha256s)"),
+        (EDGE.model_copy(update={"frame_before": "gone"}), "transitions", "frame_before"),
+        (EDGE.model_copy(update={"frame_after": "gone"}), "transitions", "frame_after"),
+        (EDGE.model_copy(update={"capability_id": "gone"}), "transitions", "capability_id"),
+        (VOTE.model_copy(update={"prompt_sha256": "gone"}), "votes", "prompt_sha256"),
+        (VOTE.model_copy(update={"frame_sha256s": ["gone"]}), "votes", "unnest(frame_sha256s)"),
+        (VOTE.model_copy(update={"step_index": 9}), "votes", "step_index"),
+        (VOTE.model_copy(update={"step_index": -1}), "votes", "step_index"),
+        (VOTE.model_copy(update={"step_index": None}), "votes", "step_index"),
+        (VOTE.model_copy(update={"candidate_index": 4}), "votes", "candidate_index"),
+        (verdict("t1-1", "correct", step_index=3), "verdicts", "step_index"),
+        (verdict("t1-1", "correct", step_index=0, candidate_index=0), "verdicts", "candidate_index"),
+        (MADE.candidates[0].model_copy(update={"step_index": 4}), "candidates", "step_index"),
+        (MADE.events[0].model_copy(update={"step_index": 3}), "events", "step_index"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_names_nothing_is_found(row: Model, table: str, column: str, tmp_path: Path) -> None:
+    assert found(tmp_path, [MADE], [row]) == [("dangling_id", table, column)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        VOTE.model_copy(update={"step_index": 3}),
+        MADE.candidates[0].model_copy(update={"step_index": 3}),
+        VOTE.model_copy(update={"step_index": 1, "candidate_index": 0}),
+        verdict("t1-1", "correct", step_index=1, candidate_index=0),
+        MADE.events[0].model_copy(update={"step_index": -1}),
+        EDGE.model_copy(update={"frame_before": next(iter(MADE.frames))}),
+    ],
+)
+def test_what_an_episode_may_leave_is_no_error(row: Model, tmp_path: Path) -> None:
+    assert found(tmp_path, [MADE], [row]) == []
+
+
+def test_prefix_of_an_attempt_must_be_there(tmp_path: Path) -> None:
+    row = MADE.attempt.model_copy(update={"attempt_id": "t1-0", "final": False, "prefix_attempt_id": "gone"})
+
+    assert found(tmp_path, [MADE], [row]) == [("dangling_id", "attempts", "prefix_attempt_id")]
+
+
+# --- what is told twice ----------------------------------------------------------------------------------------------
+
+
+def changed(part: str, **update: object) -> Record:
+    """The attempt, with another value in its trajectory or attempt."""
+    return MADE.model_copy(update={part: getattr(MADE, part).model_copy(update=update)})
+
+
+@pytest.mark.parametrize(
+    ("record", "what"),
+    [
+        (changed("trajectory", seed=99), "trajectories that are not as their attempt says"),
+        (changed("trajectory", termination="loop"), "trajectories that are not as their attempt says"),
+        (changed("trajectory", policy_id="other"), "trajectories that are not as their attempt says"),
+        (changed("attempt", trajectory_id="t9"), "trajectories that are not as their attempt says"),
+        (changed("attempt", fault=faulty("t").attempt.fault), "trajectories that are not as their attempt says"),
+        (changed("trajectory", step_count=2), "trajectories whose step_count is not the number of their steps"),
+        (
+            MADE.model_copy(update={"steps": MADE.steps[:2]}),
+            "trajectories whose step_count is not the number of their steps",
+        ),
+    ],
+)
+def test_trajectory_must_agree_with_its_attempt_and_steps(record: Record, what: str, tmp_path: Path) -> None:
+    assert found(tmp_path, [record]) == [("contradiction", "trajectories", what)]
+
+
+def test_trajectory_of_a_superseded_attempt_is_found(tmp_path: Path) -> None:
+    rows = [MADE.trajectory]
+
+    assert found(tmp_path, [attempt("t1", final=False)], rows) == [
+        ("contradiction", "trajectories", "trajectories that are not as their attempt says")
+    ]
+
+
+def test_final_attempt_without_its_trajectory_is_found(tmp_path: Path) -> None:
+    row = MADE.attempt.model_copy(update={"attempt_id": "t2-1", "trajectory_id": "t2"})
+
+    assert found(tmp_path, [MADE], [row]) == [("contradiction", "attempts", "final attempts without their trajectory")]
+
+
+@pytest.mark.parametrize(("table", "word"), [("steps", "steps"), ("observations", "looks")])
+def test_gap_within_an_attempt_is_found_also_in_a_superseded_one(table: str, word: str, tmp_path: Path) -> None:
+    record = attempt("t1", final=False, step_count=2)
+    rows = getattr(record, table)
+    record = record.model_copy(update={table: [rows[0], *rows[2:]]})
+    what = f"attempts whose {word} are not numbered from 0 without a gap"
+
+    assert ("contradiction", table, what) in found(tmp_path, [record])
+
+
+def test_lost_attempt_agrees_with_itself(tmp_path: Path) -> None:
+    committer = begin(tmp_path)
+    line = Assigned.model_validate(
+        {
+            **MADE.attempt.model_dump(include=set(Assigned.model_fields)),
+            **MADE.trajectory.model_dump(include=set(Assigned.model_fields)),
+            "epoch": 1,
+            "assigned_at": now(),
+        }
+    )
+    committer.assign([line])
+    committer.revoke(line, final=True)
+
+    assert check(tmp_path) == []
+
+
+def test_rows_of_another_run_are_found(storage: Storage) -> None:
+    committer = begin(storage)
+    put(committer, storage, [MADE])
+    writer = PartWriter(storage, "run-b", committer.epoch, "stranger")
+    writer.add([judging()])
+    written = writer.flush()
+    assert written and committer.publish(Batch(epoch=1, worker="w9", number=0, parts=written.parts, attempts=[]))
+
+    (finding,) = check(storage)
+
+    assert finding == Finding(severity="error", kind="foreign_run", path="passes", detail="rows of 1 other runs: run-b")
+
+
+# --- pictures and trees ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["frames", "trees"])
+def test_picture_or_tree_that_is_another_than_its_name_says_is_found(kind: str, storage: Storage) -> None:
+    one, other = list(getattr(MADE, kind).values())[:2]
+    swapped = {
+        "frames": {"image": other.image} if kind == "frames" else {},
+        "trees": {"nodes": other.nodes} if kind == "trees" else {},
+    }
+    record = MADE.model_copy(update={kind: {**getattr(MADE, kind), one.sha256: one.model_copy(update=swapped[kind])}})
+
+    (finding,) = check(collected(storage, [record]))
+
+    assert (finding.kind, finding.path) == ("wrong_content", f"{kind}/part-1-w0-0.parquet")
+    assert finding.detail.endswith(f": {one.sha256}")
+
+
+def test_pictures_stay_what_they_are_called_when_they_are_compacted(storage: Storage) -> None:
+    collected(storage, [MADE, attempt("t2"), faulty("t3")])
+    Committer.claim(storage, RUN, {}).leave()
+
+    compact(storage)
+
+    assert check(storage) == []
