@@ -89,9 +89,7 @@ class Drive:
         again = pass_row(self._run.run_id, "rejudge", config, str(epoch))
         dataset = Dataset(self._run.folder)
         attempts = dataset.table("trajectories", ["attempt_id"]).column(0).to_pylist()
-        known = {row.prompt_sha256 for row in dataset.rows(Prompt)}
-        shown = [row for row in prompt_rows(judging.prompts(config)) if row.prompt_sha256 not in known]
-        await self._record([*calls, *shown, again])
+        await self._record([*calls, *_new_prompts(dataset, judging.prompts(config)), again])
         jury = Jury(self._chamber(self._post(epoch, reachable, access), again))
         jury.add(attempts)
         self._run.board.expect("judged", len(attempts), 0)
@@ -157,10 +155,12 @@ class Drive:
         survey = survey_of(self._run, rounds)
         for attempt, final in survey.lost:
             await ask(self._committer.revoke.remote(attempt, final, LOST), PUBLISH_SECONDS, "committer")
+        config = self._run.config
+        prompts = [*policies.prompts(config), *judging.prompts(config)]
         if not survey.opened:
-            config = self._run.config
-            prompts = [*policies.prompts(config), *judging.prompts(config)]
             await self._record(opening_rows(config, rounds[0], prompts))
+        elif changed := _new_prompts(Dataset(self._run.folder), prompts):
+            await self._record(changed)
         return survey_of(self._run, rounds) if survey.lost else survey
 
     async def _together(self, jury: Jury, work: Coroutine[Any, Any, None] | None = None) -> None:
@@ -238,6 +238,12 @@ class Drive:
             judged=judged,
             say=self._run.board.say,
         )
+
+
+def _new_prompts(dataset: Dataset, texts: Sequence[str]) -> list[Prompt]:
+    """The rows of texts that the dataset does not have yet."""
+    known = {row.prompt_sha256 for row in dataset.rows(Prompt)}
+    return [row for row in prompt_rows(texts) if row.prompt_sha256 not in known]
 
 
 @contextlib.contextmanager

@@ -23,10 +23,9 @@ from pipeline.protocols import Judge, Judged, view_of
 from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
 from pipeline.tasks import TaskSpec
 from pipeline.words import Target
-from verifiers.asking import LANGUAGES, prompt_text, together
+from verifiers.asking import LANGUAGES, pinned_text, prompt_text, together
 from verifiers.calibration import CalibrationFile, applicable
 from verifiers.contract import evaluate, segments_told
-from verifiers.drafting import KEYPOINTS, PRIOR
 from verifiers.effect import EffectJudge
 from verifiers.foresight import Unheard, Waiting, open_of
 from verifiers.model_judge import ModelJudge
@@ -34,7 +33,7 @@ from verifiers.panel import Case, decide, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
 from verifiers.telemetry import TelemetryJudge
-from verifiers.trace import FINAL, WINDOW, most_calls
+from verifiers.trace import PROMPTS, most_calls
 from verifiers.tying import tied
 
 _JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
@@ -47,7 +46,7 @@ _JUDGES: tuple[tuple[str, Callable[[CalibrationFile | None], Judge]], ...] = (
 PROGRAM_SECONDS = 120.0
 """The longest that the judges without a model may take over one trajectory."""
 
-_PROMPTS = {"step": (PROMPT,), "trace": (KEYPOINTS, PRIOR, WINDOW, FINAL)}
+_PROMPTS = {"step": (PROMPT,), "trace": PROMPTS}
 """What a model is asked with, by what it grades."""
 
 
@@ -131,9 +130,12 @@ def model_judges(config: RunConfig) -> list[tuple[str, JudgeConfig]]:
 
 
 def prompts(config: RunConfig) -> list[str]:
-    """Every fixed text that the configured judges show to a model, sorted."""
-    names = {name for _, judge in model_judges(config) for grade in judge.grades for name in _PROMPTS[grade]}
-    return sorted(prompt_text(name, language) for name in names for language in LANGUAGES)
+    """Every fixed text that the configured judges show to a model, and those that pin several for a vote, sorted."""
+    graded = {grade for _, judge in model_judges(config) for grade in judge.grades}
+    shown = {name for grade in graded for name in _PROMPTS[grade]}
+    texts = [prompt_text(name, language) for name in shown for language in LANGUAGES]
+    pinned = [pinned_text(_PROMPTS["trace"], language) for language in LANGUAGES] if "trace" in graded else []
+    return sorted([*texts, *pinned])
 
 
 def longest(config: RunConfig, steps: Sequence[int]) -> float:

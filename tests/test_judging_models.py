@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import pytest
 
 from pipeline.actions import Finished
-from pipeline.config import PanelConfig
-from pipeline.judging import Bench, Judgement, judge_record
+from pipeline.config import PanelConfig, RunConfig
+from pipeline.judging import Bench, Judgement, judge_record, prompts
 from pipeline.protocols import Judge, Judged, JudgeView
 from pipeline.records import Record, Verdict, Vote
 from pipeline.scripted_endpoint import Asked, ScriptedReply
@@ -19,8 +20,10 @@ from pipeline.words import JudgeKind, StepGrade, Target, TraceGrade
 from tests.endpoints import client_of, endpoint_of, says, serving
 from tests.filmed import film, final, keypoints, notes, screens, step_grade
 from tests.records import ATTEMPT, check, click, look, node, read, step, task
+from verifiers import asking
 from verifiers.model_judge import ModelJudge
 from verifiers.screen import ScreenJudge
+from verifiers.trace import PROMPTS
 
 SCREENS = screens(3)
 MADE = task("Create the ticket “Lamp”.", [check("equals", "ticket", "Lamp", name="there")])
@@ -235,3 +238,56 @@ async def test_a_pass_that_grades_no_steps_says_nothing_of_them() -> None:
 
     assert trace_of(found).grade == "complete"
     assert steps_of(found) == []
+
+
+# --- what a vote refers to ------------------------------------------------------------------------------------------
+
+
+def shown_by(*grades: Target) -> dict[str, str]:
+    """The texts that such a judge's run stores, by hash."""
+    asked = {"base_url": "http://127.0.0.1:9/v1", "name": "a", "grades": list(grades)}
+    return {
+        hashlib.sha256(text.encode()).hexdigest(): text
+        for text in prompts(RunConfig.model_validate({"judges": [asked]}))
+    }
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_votes_refer_to_texts_that_the_run_stores(language: str) -> None:
+    made = task("Create the ticket “Lamp”.", [check("equals", "ticket", "Lamp", name="there")], language=language)
+
+    found = await Courtroom([keypoints("Lamp is there")]).judge(done(), made=made)
+
+    named = {(vote.target, vote.prompt_sha256 or "") for vote in found.votes}
+    texts = shown_by("trace", "step")
+    assert {target for target, _ in named} == {"trace", "step"}
+    assert {name for _, name in named} <= set(texts)
+    (pinned,) = (texts[name] for target, name in named if target == "trace")
+    lines = [line.split(" ") for line in pinned.splitlines()]
+    assert [name for name, _ in lines] == [f"{name}.{language}" for name in ("keypoints", "prior", "window", "trace")]
+    assert {name for _, name in lines} <= set(texts)
+
+
+async def test_a_vote_without_a_final_look_is_pinned_to_the_same_prompts() -> None:
+    record = film([click(SCREENS[0], "Button 0"), step(Finished())], SCREENS)
+    found = [
+        await Courtroom([notes(state, screen=1), *model("complete")]).judge(record) for state in ("met", "unclear")
+    ]
+
+    hashes = [vote.prompt_sha256 for one in found for vote in one.votes if vote.target == "trace"]
+    assert hashes[0] is not None
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_another_wording_of_any_prompt_is_another_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, wording = asking.pinned_sha256(PROMPTS, "en"), asking.prompt_text
+    changed = {(name, "en"): "Say yes."}
+    monkeypatch.setattr(asking, "prompt_text", lambda *asked: changed.get(asked) or wording(*asked))
+
+    assert asking.pinned_sha256(PROMPTS, "en") != before
+
+
+def test_a_judge_of_steps_stores_only_what_it_is_asked_with() -> None:
+    assert len(shown_by("step")) == 2
+    assert len(shown_by("trace")) == 4 * 2 + 2

@@ -116,6 +116,16 @@ def prompt_sha256(name: str, language: str) -> str:
     return hashlib.sha256(prompt_text(name, language).encode()).hexdigest()
 
 
+def pinned_text(names: Sequence[str], language: str) -> str:
+    """Several instructions that lead to one vote, as one text: each by name and hash, in order."""
+    return "".join(f"{name}.{language} {prompt_sha256(name, language)}\n" for name in names)
+
+
+def pinned_sha256(names: Sequence[str], language: str) -> str:
+    """The hash by which a vote refers to all instructions it may have come about by."""
+    return hashlib.sha256(pinned_text(names, language).encode()).hexdigest()
+
+
 def language_of(language: str) -> str:
     """The language of the prompts for a task's language."""
     return "zh" if language.startswith("zh") else "en"

@@ -21,7 +21,7 @@ from pipeline.protocols import Judged, JudgeView
 from pipeline.records import Frame, Keypoint, ModelCall, Record, Step, Vote, usage_of
 from pipeline.structs import Usage
 from pipeline.words import TraceGrade, VoteStatus
-from verifiers.asking import Asked, NoAnswer, language_of, prompt_sha256, shown, structured, together
+from verifiers.asking import Asked, NoAnswer, language_of, pinned_sha256, shown, structured, together
 from verifiers.drafting import KEYPOINTS, PRIOR, Remembered, draft_keypoints, draft_prior
 from verifiers.operations import any_task_specific
 from verifiers.overlay import close_up, marked
@@ -32,6 +32,8 @@ from verifiers.window_notes import Finding, Findings, WindowAnswer, findings_of_
 
 WINDOW, FINAL = "window", "trace"
 """Names of the prompts, and stages of the calls."""
+PROMPTS = (KEYPOINTS, PRIOR, WINDOW, FINAL)
+"""All that lead to a vote; one that is cast without the final look is pinned to the same."""
 _PICTURES_PER_SHOT = 2
 """A screen, and its place of action once more where that is small and the limit leaves room."""
 _MOST_SHOTS = 20
@@ -189,7 +191,7 @@ class TraceVerifier:
             grade=ruling.grade,
             reason=ruling.reason,
             frame_sha256s=list(dict.fromkeys(frames)),
-            prompt_sha256=prompt_sha256(FINAL, language_of(view.language)),
+            prompt_sha256=pinned_sha256(PROMPTS, language_of(view.language)),
             reply=ruling.reply,
             usage=usage,
         )
@@ -254,7 +256,7 @@ def most_calls(steps: int, images: int) -> int:
     """How often a model is called at most about a trajectory of so many steps."""
     shots, size = min(steps + 1, _MOST_SHOTS), window_size(images)
     windows = max(1, -(-(shots - 1) // (size - 1)))
-    return len((KEYPOINTS, PRIOR, FINAL)) + windows
+    return len(PROMPTS) - 1 + windows
 
 
 def _close_ups(window: Sequence[Shot], most: int) -> dict[int, Frame]:
