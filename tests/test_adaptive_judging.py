@@ -215,6 +215,14 @@ def test_programs_alone_close_nothing_while_a_model_waits() -> None:
     assert steps("trace") == []
 
 
+def test_a_lone_model_is_heard_though_one_family_decides_nothing() -> None:
+    assert open_with([], "x")
+    assert open_with([], "x", made="unreadable")
+    assert open_with([vote(None, "x", status="error")], escalate="x")
+    assert not open_with([vote("complete", "x")], "x")
+    assert not open_with([], "x", made="failed")
+
+
 def test_nor_do_their_weights_before_any_model_is_heard() -> None:
     judges = [model("m0"), Voter(name="screen", kind="program", family=PROGRAM)]
     known = calibration(judges, weights=weighing(screen__against=-9.0))

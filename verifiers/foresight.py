@@ -13,13 +13,15 @@ from typing import NamedTuple, get_args
 
 from pipeline.config import PanelConfig
 from pipeline.records import Vote
-from pipeline.words import Grade, StepGrade, Target, TraceGrade, VoteStatus
+from pipeline.words import Grade, Rule, StepGrade, Target, TraceGrade, VoteStatus
 from verifiers.ballot import Ballot, ballot_of
 from verifiers.panel import BY_VOTES, Case, Ruling, step_ruling, step_votes, trace_ruling
 
 _MOST_WAYS = 1500
 """Four judges that wait; an answer must not take longer than asking one of them would."""
 _GRADES: dict[Target, tuple[Grade, ...]] = {"trace": get_args(TraceGrade), "step": get_args(StepGrade)}
+_WITHOUT_A_MODEL: tuple[Rule, ...] = (*BY_VOTES, "no_quorum", "no_votes")
+"""What stands for want of a model: one is heard then, be it only for people to read and to measure it by."""
 _SILENT: tuple[VoteStatus, ...] = ("abstain", "error")
 
 Ballots = Callable[[Ballot], Ruling]
@@ -62,7 +64,7 @@ def _open(rule: Ballots, cast: Sequence[Vote], target: Target, waiting: Waiting)
     # The one to escalate to is asked unless votes decide, so there it may change what the others leave open.
     waits = [*waiting.models, *([waiting.escalate] if waiting.escalate and not voted else [])]
     pending = [one for one in waits if target in one.grades]
-    if ruling.rule in BY_VOTES and not voted:
+    if not ballot.has_models and ruling.rule in _WITHOUT_A_MODEL:
         return bool(pending)
     return _may_change(rule, cast, target, pending, _held(ruling))
 
