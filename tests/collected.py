@@ -43,6 +43,7 @@ class Plan(NamedTuple):
 
     task: TaskSpec
     config: RunConfig
+    run_id: str = RUN
 
 
 class SecondThoughts(Policy):
@@ -98,11 +99,11 @@ def plans() -> list[Plan]:
     return made
 
 
-def collect(folder: Path) -> Path:
+def collect(folder: Path, run_id: str = RUN) -> Path:
     """Make the dataset."""
-    made = plans()
+    made = [plan._replace(run_id=run_id) for plan in plans()]
     shared = config()
-    committer = Committer.claim(folder, RUN, shared.model_dump(mode="json"))
+    committer = Committer.claim(folder, run_id, shared.model_dump(mode="json"))
     tasks = list({plan.task.task_id: plan.task for plan in made}.values())
     committer.record(opening_rows(shared, tasks))
     committer.record([capability("fake-todo.add").model_copy(update={"capability_id": UNTRIED})])
@@ -135,7 +136,7 @@ def _validations(tasks: Sequence[TaskSpec]) -> list[Validation]:
 
 
 async def _roll_out(folder: Path, committer: Committer, made: Sequence[Plan]) -> None:
-    writers = [PartWriter(folder, RUN, committer.epoch, f"w{number}") for number in range(2)]
+    writers = [PartWriter(folder, made[0].run_id, committer.epoch, f"w{number}") for number in range(2)]
     for place, plan in enumerate(made):
         environment, number = FakeEnvironment(), 1
         while True:
@@ -155,7 +156,8 @@ async def _attempt(committer: Committer, plan: Plan, environment: FakeEnvironmen
     if policy.name == "scripted":
         policy = SecondThoughts(policy)
     where = {"attempts": ATTEMPTS, "worker": f"w{node}", "node": f"node-{node}"}
-    planned = plan_attempt(RUN, plan.task.task_id, policy.policy_id, seed=plan.config.seed, number=number, **where)
+    seed, task_id = plan.config.seed, plan.task.task_id
+    planned = plan_attempt(plan.run_id, task_id, policy.policy_id, seed=seed, number=number, **where)
     committer.assign([_assigned(plan, planned, policy, committer.epoch)])
     record = await rollout(plan.task, environment, policy, PermissiveGate("sandbox"), planned)
     return record.model_copy(update={"model_calls": [_call(record)]})
@@ -201,7 +203,7 @@ def _assigned(plan: Plan, planned: AttemptPlan, policy: Policy, epoch: int) -> A
 
 def _judge(folder: Path, committer: Committer, shared: RunConfig) -> None:
     dataset, judges = Dataset(folder), build_judges(["effect"])
-    passed = pass_row(RUN, "collect", shared)
+    passed = pass_row(dataset.run.run_id, "collect", shared)
     rows: list[Model] = [passed]
     for number, attempt_id in enumerate(dataset.unjudged_attempts()):
         record = dataset.record(attempt_id)

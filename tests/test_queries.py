@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.query import query
+from tests.collected import collect
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "queries.md"
 Rows = list[dict[str, Any]]
@@ -94,3 +95,65 @@ def test_holes_are_capabilities_without_an_accepted_trajectory(dataset: Path) ->
     holes = {row["capability_id"] for row in ask(dataset, "Which capabilities have no")}
     filled = {row["capability_id"] for row in ask(dataset, "Which capabilities yield") if row["accepted"]}
     assert holes and not holes & filled
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second run of the same tasks."""
+    return collect(tmp_path_factory.mktemp("other") / "run", "another")
+
+
+COUNTED = {
+    "Which applications yield": "trajectories",
+    "Which capabilities yield": "scored",
+    "Which capabilities have no": "tasks",
+    "On which trajectories": None,
+    "How often do two judges": "both",
+    "Which steps of accepted": None,
+    "What does an accepted": "attempts",
+    "Which machines break": "faults",
+    "How many screens": "pictures_seen",
+    "Why do trajectories fail": "trajectories",
+    "Which contract checks": "asked",
+    "How often is the agent's": "trajectories",
+    "Do judges notice": "steps",
+    "Which actions": "steps",
+    "Where does the time": "steps",
+    "How many verdicts": "verdicts",
+    "What was rejected": None,
+    "What did judging again": None,
+    "Which tasks have expired": None,
+}
+"""What each answer counts: a column, or its rows."""
+
+ACROSS = {"Which trajectories were made", "Which tasks come out"}
+"""What compares one run with the other, so that two runs answer more than each alone."""
+
+
+def counted(rows: Rows, column: str | None) -> int:
+    return len(rows) if column is None else sum(row[column] for row in rows)
+
+
+@pytest.mark.parametrize("beginning", COUNTED)
+def test_over_two_runs_everything_is_counted_once(beginning: str, dataset: Path, other: Path) -> None:
+    (sql,) = (sql for heading, sql in questions().items() if heading.startswith(beginning))
+    first, second, both = (
+        counted(query(sql, folders).to_pylist(), COUNTED[beginning])
+        for folders in ([dataset], [other], [dataset, other])
+    )
+    assert both == first + second
+    assert both or beginning in ("What did judging again", "Which capabilities have no")
+
+
+def test_over_two_runs_the_same_task_is_one_task(dataset: Path, other: Path) -> None:
+    tried = {heading: query(sql, [dataset, other]).to_pylist() for heading, sql in questions().items()}
+    (copies,) = (rows for heading, rows in tried.items() if heading.startswith("Which trajectories were made"))
+    (mixed,) = (rows for heading, rows in tried.items() if heading.startswith("Which tasks come out"))
+    assert max(row["copies"] for row in copies) >= 4
+    assert len({row["instruction"] for row in mixed}) == len(mixed)
+    assert sum(row["graded"] for row in mixed) > sum(row["graded"] for row in ask(dataset, "Which tasks come out"))
+
+
+def test_every_question_is_asked_of_two_runs() -> None:
+    asked = [*COUNTED, *ACROSS]
+    assert all(any(heading.startswith(one) for one in asked) for heading in questions())
