@@ -19,6 +19,7 @@ from pipeline.errors import RunError
 from pipeline.manifest import PartRef, Survey
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of
 from pipeline.storage import Address, storage_of, store_errors
+from pipeline.widening import misfit
 
 FlawKind = Literal[
     "missing_part",
@@ -118,19 +119,29 @@ def flaws_of(address: Address, part: PartRef, *, hashed: bool) -> list[Flaw]:
 
 
 def schema_flaw(found: pa.Schema, part: PartRef) -> Flaw | None:
-    """How a part's schema differs from the declared one; an older version may differ."""
+    """How a part's schema differs from the declared one; that of an older version, in what cannot be widened."""
     if part.table not in TABLES:
         return Flaw("unknown_table", part.table)
     if part.schema_version > SCHEMA_VERSION:
         return Flaw("unknown_schema_version", f"version {part.schema_version} is newer than {SCHEMA_VERSION}")
     declared = schema_of(part.table)
-    if part.schema_version < SCHEMA_VERSION or found.equals(declared):
+    if part.schema_version < SCHEMA_VERSION:
+        return _misfit_flaw(found, part)
+    if found.equals(declared):
         return None
     for name in [*declared.names, *found.names]:
         finding = _field_flaw(name, declared, found)
         if finding:
             return finding
     return Flaw("schema_drift", "the columns stand in another order")
+
+
+def _misfit_flaw(found: pa.Schema, part: PartRef) -> Flaw | None:
+    wrong = misfit(found, part.table)
+    if wrong is None:
+        return None
+    kind: FlawKind = "naive_timestamp" if wrong.naive else "schema_drift"
+    return Flaw(kind, f"{wrong.where} {wrong.why} (version {part.schema_version})")
 
 
 def _byte_flaw(size: int, sha256: str, part: PartRef) -> Flaw | None:

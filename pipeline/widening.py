@@ -7,17 +7,38 @@ declared schema has no place for is refused, never dropped. This module knows ta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import pyarrow as pa
 
 from pipeline.actions import Model
 from pipeline.errors import RunError
-from pipeline.schema import RENAMED, TABLES, columns_of, schema_of, without_none
+from pipeline.schema import RENAMED, RUN_ID, TABLES, columns_of, schema_of, without_none
 
 _BATCH = 1000
+
+_RENAMING = frozenset(place for place, _ in RENAMED)
+"""Columns whose structs have other names in older parts, all of which are read by name."""
+
+
+class Misfit(NamedTuple):
+    """A column, or a field within it, that cannot be brought to the declared schema."""
+
+    where: str
+    why: str
+    naive: bool = False
+    """It holds times without a zone."""
+
+
+def misfit(found: pa.Schema, name: str) -> Misfit | None:
+    """Why rows of this schema cannot become rows of the table, whatever they hold; null when they can."""
+    there, declared = pa.struct(list(found)), pa.struct(list(schema_of(name)))
+    if there.get_field_index(RUN_ID) < 0:
+        return Misfit(f"{name}.{RUN_ID}", "is missing")
+    return next(chain(_foreign(there, declared, name), _lacking(there, TABLES[name], name)), None)
 
 
 def widened(table: pa.Table, name: str, columns: Collection[str] | None = None) -> pa.Table:
@@ -29,6 +50,8 @@ def widened(table: pa.Table, name: str, columns: Collection[str] | None = None) 
     if table.schema.equals(schema):
         return table.replace_schema_metadata(schema.metadata)
     _refuse_loss(pa.struct(list(table.schema)), pa.struct(list(schema)), name)
+    if RUN_ID in set(schema.names) - set(table.schema.names):
+        raise RunError(f"{name}.{RUN_ID}: is missing, and nobody knows whose rows these are")
     batches = [_completed(batch, name, schema) for batch in table.to_batches(max_chunksize=_BATCH)]
     return pa.Table.from_batches(batches, schema=schema)
 
@@ -76,6 +99,38 @@ def _nested(value: Any, annotation: Any, where: str) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.model_dump(by_alias=True) if isinstance(value, Model) else value
+
+
+def _foreign(found: pa.DataType, declared: pa.DataType, where: str) -> Iterator[Misfit]:
+    """What is there, and has no place or another type in the declared one."""
+    if pa.types.is_struct(found) and pa.types.is_struct(declared):
+        renamed = {new for (place, _), new in RENAMED.items() if place == where}
+        for field in found:
+            name = RENAMED.get((where, field.name), field.name)
+            if declared.get_field_index(name) < 0 or field.name in renamed:
+                yield Misfit(f"{where}.{field.name}", "is not declared")
+            else:
+                yield from _foreign(field.type, declared.field(name).type, f"{where}.{name}")
+    elif pa.types.is_list(found) and pa.types.is_list(declared):
+        yield from _foreign(found.value_type, declared.value_type, where)
+    elif pa.types.is_timestamp(found) and found.tz is None:
+        yield Misfit(where, "has times without a zone", naive=True)
+    elif found != declared:
+        yield Misfit(where, f"is {found}, declared {declared}")
+
+
+def _lacking(found: pa.DataType, annotation: Any, where: str) -> Iterator[Misfit]:
+    """What is not there, and cannot be filled in; members of a union lack each other's fields."""
+    if get_origin(annotation) is list:
+        yield from _lacking(found.value_type, without_none(get_args(annotation)[0])[0], where)
+    elif isinstance(annotation, type) and issubclass(annotation, Model) and pa.types.is_struct(found):
+        names = {RENAMED.get((where, field.name), field.name): field.type for field in found}
+        for field, info in columns_of(annotation).items():
+            bare, optional = without_none(info.annotation)
+            if field in names:
+                yield from _lacking(names[field], bare, f"{where}.{field}")
+            elif {where, f"{where}.{field}"} & _RENAMING or (info.is_required() and not optional):
+                yield Misfit(f"{where}.{field}", "is missing, and the schema knows no default")
 
 
 def _refuse_loss(found: pa.DataType, declared: pa.DataType, where: str) -> None:

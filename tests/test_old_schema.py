@@ -18,8 +18,9 @@ from pipeline.dataset import Dataset
 from pipeline.errors import RunError
 from pipeline.manifest import PartRef
 from pipeline.query import VIEWS, query, views_sql
-from pipeline.records import Step, Trajectory
+from pipeline.records import Record, Step, Trajectory
 from pipeline.schema import SCHEMA_VERSION, TABLES, describe, schema_of
+from pipeline.structs import Box, Sensitive
 from pipeline.tasks import TaskSpec
 from pipeline.widening import widened
 from tests.datasets import attempt, collected, listed_as, relisted
@@ -194,6 +195,139 @@ def test_compaction_renames_the_kind_of_an_older_region(flagged: tuple[Path, str
 
     assert pq.read_schema(folder / _filled(folder, table).path).equals(schema_of(table))
     assert [{"class": "password", "box": BOX}] in Dataset(folder).table(table, ["sensitive"]).column(0).to_pylist()
+
+
+# --- older parts that are none ---------------------------------------------------------------------------------------
+
+
+def _cast(column: str, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    def change(table: pa.Table) -> pa.Table:
+        index = table.column_names.index(column)
+        return table.set_column(index, pa.field(column, kind), table.column(column).cast(kind))
+
+    return change
+
+
+def _set(column: str, kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
+    def change(table: pa.Table) -> pa.Table:
+        return table.set_column(table.column_names.index(column), column, pa.nulls(len(table), kind))
+
+    return change
+
+
+PRESENT = pa.list_(pa.struct([("class", pa.string()), ("box", pa.struct([(side, pa.int64()) for side in BOX]))]))
+
+MISFITS: dict[str, tuple[str, Callable[[pa.Table], pa.Table], str, str]] = {
+    "naive times": ("attempts", _cast("started_at", pa.timestamp("us")), "naive_timestamp", "attempts.started_at has"),
+    "text for a number": ("steps", _cast("step_index", pa.string()), "schema_drift", "steps.step_index is string"),
+    "a number for a struct": ("steps", _set("usage", pa.int64()), "schema_drift", "steps.usage is int64"),
+    "no type": ("verdicts", _set("share", pa.null()), "schema_drift", "verdicts.share is null"),
+    "another column": (
+        "steps",
+        lambda table: table.append_column("colour", pa.nulls(len(table), pa.string())),
+        "schema_drift",
+        "steps.colour is not declared",
+    ),
+    "no column": ("steps", lambda table: table.drop_columns(["reply"]), "schema_drift", "steps.reply is missing"),
+    "no run": ("steps", lambda table: table.drop_columns(["run_id"]), "schema_drift", "steps.run_id is missing"),
+    "no regions": ("frames", lambda table: table.drop_columns(["sensitive"]), "schema_drift", "frames.sensitive is"),
+    "no box": (
+        "trees",
+        _set("sensitive", pa.list_(pa.struct([("kind", pa.string())]))),
+        "schema_drift",
+        "trees.sensitive.box is missing",
+    ),
+    "the present name": ("trees", _set("sensitive", PRESENT), "schema_drift", "trees.sensitive.class is not declared"),
+    "another field": (
+        "attempts",
+        _set("environment", pa.struct([("wheels", pa.int64())])),
+        "schema_drift",
+        "attempts.environment.wheels is not declared",
+    ),
+    "no field": (
+        "attempts",
+        _set("environment", pa.struct([("driver", pa.string())])),
+        "schema_drift",
+        "attempts.environment.provider is missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_older_part_that_cannot_be_widened_is_named_and_left_out(name: str, stored: Path) -> None:
+    table, change, kind, says = MISFITS[name]
+    part = _filled(stored, table)
+    _rewrite(stored, part, change, version=1)
+
+    (finding,) = check(stored)
+
+    assert (finding.kind, finding.path) == (kind, part.path)
+    assert finding.detail.startswith(says) and finding.detail.endswith("(version 1)")
+    assert query(f"SELECT * FROM {table}", [stored]).num_rows == 0
+    for view in VIEWS:
+        query(f"SELECT * FROM {view}", [stored])
+
+
+@pytest.mark.parametrize("name", ["naive times", "text for a number", "another column", "no column", "no run"])
+def test_compaction_refuses_what_it_would_lose_or_invent(name: str, stored: Path) -> None:
+    table, change, kind, _ = MISFITS[name]
+    _rewrite(stored, _filled(stored, table), change, version=1)
+
+    with pytest.raises(RunError):
+        compact(stored)
+
+    assert [finding.kind for finding in check(stored) if finding.severity == "error"] == [kind]
+
+
+# --- there and back --------------------------------------------------------------------------------------------------
+
+
+def _of_version_1(table: pa.Table) -> pa.Table:
+    """The rows as the first version wrote them."""
+    index = table.column_names.index("sensitive")
+    regions = [
+        [{"kind": region["class"], "box": region["box"]} for region in row] for row in table.column(index).to_pylist()
+    ]
+    return table.set_column(index, "sensitive", pa.array(regions, OF_VERSION_1))
+
+
+def test_records_come_back_from_an_older_version_as_they_were(tmp_path: Path) -> None:
+    made = [_flagged(attempt(name)) for name in ("t1", "t2")]
+    folder = collected(tmp_path, made)
+    for part in manifest.current_parts(manifest.survey(folder).lines).values():
+        change = _of_version_1 if part.table in ("frames", "trees") else _as_it_is
+        _rewrite(folder, part, change, version=1)
+    assert {part.schema_version for part in manifest.current_parts(manifest.survey(folder).lines).values()} == {1}
+
+    for _ in ("read as it is", "read after it was brought to the present form"):
+        dataset = Dataset(folder)
+        assert [dataset.record(record.attempt.attempt_id) for record in made] == made
+        assert [finding.kind for finding in check(folder)] == []
+        compact(folder)
+
+
+def _as_it_is(table: pa.Table) -> pa.Table:
+    return table
+
+
+def _flagged(record: Record) -> Record:
+    region = Sensitive(class_="password", box=Box(**BOX))
+    return record.model_copy(
+        update={
+            kind: {name: row.model_copy(update={"sensitive": [region]}) for name, row in getattr(record, kind).items()}
+            for kind in ("frames", "trees")
+        }
+    )
+
+
+def test_compaction_of_the_stored_dataset_keeps_every_row(stored: Path) -> None:
+    before = {table: Dataset(stored).table(table).to_pylist() for table in TABLES}
+
+    compact(stored)
+
+    dataset = Dataset(stored)
+    assert {table: dataset.table(table).to_pylist() for table in TABLES} == before
+    assert {part.schema_version for table in TABLES for part in dataset.parts(table)} == {SCHEMA_VERSION}
 
 
 # --- widening --------------------------------------------------------------------------------------------------------
