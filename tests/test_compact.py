@@ -273,7 +273,8 @@ def test_shards_that_drifted_apart_are_widened_to_the_declared_schema(storage: S
     actions = found.column("action").to_pylist()
     assert [action and action["type"] for action in actions] == ["Click", "Type", None]
     assert actions[0]["point"] is not None and actions[1]["content"] == "灯 🙂"
-    assert kinds(storage) == set()
+    # Two of three steps of each attempt were taken away for this.
+    assert kinds(storage) == {("error", "contradiction"), ("error", "dangling_id")}
 
 
 def test_widened_part_is_read_by_duckdb_without_any_option(tmp_path: Path) -> None:
