@@ -44,6 +44,8 @@ _WORDS = {
         "task": "Task:",
         "prior": "General knowledge, which may be wrong here:",
         "keypoints": "Keypoints:",
+        "keypoint": "Keypoint {}:",
+        "found": "Found `{}`:",
         "screen": "Screen {}:",
         "close": "The same place, larger:",
         "then": "Then:",
@@ -58,6 +60,8 @@ _WORDS = {
         "task": "任务：",
         "prior": "一般知识，在这里可能不对：",
         "keypoints": "要点：",
+        "keypoint": "要点 {}：",
+        "found": "查得 `{}`：",
         "screen": "屏幕 {}：",
         "close": "同一处，放大：",
         "then": "然后：",
@@ -138,7 +142,8 @@ class TraceVerifier:
         words = _WORDS[language]
         said = [words["task"], quoted(view.instruction)]
         said += [words["prior"], quoted(prior)] if prior else []
-        said += [words["keypoints"], *(f"{number}. {text}" for number, text in enumerate(texts))]
+        said.append(words["keypoints"])
+        said += [f"{words['keypoint'].format(number)}\n{quoted(text)}" for number, text in enumerate(texts)]
         parts: list[str | Picture] = ["\n".join(said)]
         nearer = _close_ups(window, self._images - len(window))
         for shot in window:
@@ -159,8 +164,8 @@ class TraceVerifier:
         words, trajectory = _WORDS[language], record.trajectory
         said = [words["task"], quoted(view.instruction)]
         said += [words["prior"], quoted(prior)] if prior else []
-        told = (f"- {found.text} {found.state}\n{quoted(found.reason)}" for found in findings.of_keypoints)
-        said += [words["notes"], *told, *(words["unseen"].format(*looks) for looks in findings.unseen)]
+        said += [words["notes"], *_told(findings, words)]
+        said += [words["unseen"].format(*looks) for looks in findings.unseen]
         failed = sum(step.status == "failed" for step in record.steps)
         ending = words["end"].format(trajectory.termination, len(record.steps), failed, repeats(record))
         said += [words["behaviour"], ending]
@@ -263,6 +268,15 @@ def _close_ups(window: Sequence[Shot], most: int) -> dict[int, Frame]:
     """Small places of action once more, by look, as far as screens leave room for more pictures."""
     near = {shot.look: close_up(shot.frame, shot.points[0], shot.box) for shot in window if shot.points}
     return dict(islice(((look, found) for look, found in near.items() if found is not None), most))
+
+
+def _told(findings: Findings, words: dict[str, str]) -> list[str]:
+    """Every keypoint with its state and the reason; its words are a model's that read the task, and so are data."""
+    said: list[str] = []
+    for number, found in enumerate(findings.of_keypoints):
+        said += [words["keypoint"].format(number), quoted(found.text)]
+        said += [words["found"].format(found.state), quoted(found.reason)]
+    return said
 
 
 def _shown(shot: Shot, near: Frame | None, words: dict[str, str]) -> list[str | Picture]:
