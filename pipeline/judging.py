@@ -18,6 +18,7 @@ from typing import NamedTuple
 from pipeline.clients import Clients, Need, endpoint_of, family_of
 from pipeline.config import JudgeConfig, PanelConfig, RunConfig
 from pipeline.errors import CaptureError, ConfigError, EpisodeError
+from pipeline.held_steps import HeldStep
 from pipeline.ocr import PictureReader
 from pipeline.protocols import Judge, Judged, view_of
 from pipeline.records import CheckResult, Keypoint, ModelCall, Record, Verdict, Vote
@@ -29,7 +30,7 @@ from verifiers.contract import evaluate, segments_told
 from verifiers.effect import EffectJudge
 from verifiers.foresight import Unheard, Waiting, open_of
 from verifiers.model_judge import ModelJudge
-from verifiers.panel import Case, decide, unscored
+from verifiers.panel import Case, decide, process_score, unscored
 from verifiers.screen import ScreenJudge
 from verifiers.step import PROMPT
 from verifiers.telemetry import TelemetryJudge
@@ -165,10 +166,12 @@ async def judge_record(
     panel: PanelConfig,
     pass_id: str,
     ledger: list[ModelCall] | None = None,
+    standing: Sequence[HeldStep] = (),
 ) -> Judgement:
     """The rows of a pass over one record. Of what is unscored no judge is asked. Raises RunError.
 
     Calls stand in the ledger as soon as they end, so that they are known of a pass that is not brought to its end.
+    `standing` are the verdicts on steps that hold so far: the process score is of what holds after this pass.
     """
     case = Case(task, stripped(record), evaluate(task, record, pass_id), view_of(task), bench.calibration)
     found = Judged([], [])
@@ -184,15 +187,26 @@ async def judge_record(
         if bench.escalate:
             waiting = Waiting((), last)
             _join(found, await _ask_model(bench.escalate, case, found.votes, panel, pass_id, calls, waiting))
-    verdicts = decide(case, found.votes, panel, pass_id)
+    trace, *steps = decide(case, found.votes, panel, pass_id)
+    # A pass that was not to grade steps says nothing of them: what is known of them already stays in force.
+    steps = steps if bench.grades_steps else []
     return Judgement(
         votes=found.votes,
         keypoints=[*_segments(case, record, pass_id), *tied(found.keypoints, task.checks)],
         checks=case.evaluated.results,
-        # A pass that was not to grade steps says nothing of them: what is known of them already stays in force.
-        verdicts=[verdict for verdict in verdicts if verdict.target == "trace" or bench.grades_steps],
+        verdicts=[_scored(trace, standing, steps), *steps],
         calls=calls,
     )
+
+
+def _scored(trace: Verdict, standing: Sequence[HeldStep], steps: Sequence[Verdict]) -> Verdict:
+    """The trajectory's verdict with the score of the steps as they stand now: by persons, by this pass, by others."""
+    if trace.status == "unscored":
+        return trace
+    now: dict[int | None, HeldStep | Verdict] = {held.step_index: held for held in standing}
+    now |= {verdict.step_index: verdict for verdict in steps}
+    now |= {held.step_index: held for held in standing if held.rule == "human"}
+    return trace.model_copy(update={"process_score": process_score(list(now.values()))})
 
 
 def _segments(case: Case, record: Record, pass_id: str) -> list[Keypoint]:

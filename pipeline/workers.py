@@ -24,6 +24,7 @@ from pipeline.config import RunConfig
 from pipeline.dataset import Dataset
 from pipeline.episode import AttemptPlan
 from pipeline.errors import ConfigError, RunError, SetupError, WorkerError
+from pipeline.held_steps import HeldStep, HeldSteps
 from pipeline.judging import Judgement, build_bench, judge_record, longest
 from pipeline.manifest import Assigned
 from pipeline.policies.models import Models
@@ -90,6 +91,15 @@ class Judgements(NamedTuple):
     usage: Usage
     left: tuple[str, ...] = ()
     stop: RunError | WorkerError | None = None
+
+
+class _Brought(NamedTuple):
+    """An attempt before a judge: what is held of its steps so far, and where the calls made for it are noted."""
+
+    task: TaskSpec
+    record: Record
+    standing: list[HeldStep]
+    ledger: list[ModelCall]
 
 
 class _Hearing(NamedTuple):
@@ -196,12 +206,14 @@ class JudgeWorker:
         self._clients = Clients(post.config.llm, post.access or {})
         self._bench = build_bench(post.config, self._clients)
         self._dataset: Dataset | None = None
+        self._held: HeldSteps | None = None
         self._running: list[asyncio.Task[Judgement]] = []
 
     async def ready(self) -> str:
         """The name of this machine, from which the dataset can be seen; raises RunError."""
         node = _come_up(self._post)
         self._dataset = Dataset(self._post.folder)
+        self._held = HeldSteps(self._dataset, self._pass_id)
         return node
 
     async def beat(self) -> None:
@@ -243,24 +255,25 @@ class JudgeWorker:
 
     async def _heard(self, dataset: Dataset, attempt_ids: Sequence[str]) -> list[_Hearing]:
         """Every attempt's judgement; programs take the processor, so without models one is made after the other."""
-        read = [await asyncio.to_thread(_stored, dataset, attempt_id) for attempt_id in attempt_ids]
+        held = await asyncio.to_thread(self._held.of, attempt_ids) if self._held else {}
+        read = [
+            _Brought(*await asyncio.to_thread(_stored, dataset, attempt_id), held.get(attempt_id, []), [])
+            for attempt_id in attempt_ids
+        ]
         if self._bench.models or self._bench.escalate:
             return await self._hear(read)
         heard: list[_Hearing] = []
-        for stored in read:
-            heard += await self._hear([stored])
+        for brought in read:
+            heard += await self._hear([brought])
             if not isinstance(heard[-1].outcome, Judgement):
                 break
         untouched = attempt_ids[len(heard) :]
         return [*heard, *(_Hearing(attempt_id, asyncio.CancelledError(), []) for attempt_id in untouched)]
 
-    async def _hear(self, read: Sequence[tuple[TaskSpec, Record]]) -> list[_Hearing]:
+    async def _hear(self, read: Sequence[_Brought]) -> list[_Hearing]:
         """These attempts at once, until one fails or their time is over; then the others are ended."""
-        ledgers: list[list[ModelCall]] = [[] for _ in read]
-        self._running = [
-            asyncio.create_task(self._judge(*stored, ledger)) for stored, ledger in zip(read, ledgers, strict=True)
-        ]
-        seconds = longest(self._post.config, [len(record.steps) for _, record in read])
+        self._running = [asyncio.create_task(self._judge(brought)) for brought in read]
+        seconds = longest(self._post.config, [len(brought.record.steps) for brought in read])
         try:
             _, late = await asyncio.wait(self._running, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
         finally:
@@ -269,8 +282,10 @@ class JudgeWorker:
             self._running = []
         if late and all(isinstance(one, Judgement | asyncio.CancelledError) for one in outcomes):
             outcomes = [self._late(one, seconds) for one in outcomes]
-        attempts = [record.attempt.attempt_id for _, record in read]
-        return list(map(_Hearing, attempts, outcomes, ledgers))
+        return [
+            _Hearing(brought.record.attempt.attempt_id, outcome, brought.ledger)
+            for brought, outcome in zip(read, outcomes, strict=True)
+        ]
 
     def _late(self, outcome: Judgement | BaseException, seconds: float) -> Judgement | BaseException:
         if isinstance(outcome, Judgement):
@@ -286,8 +301,10 @@ class JudgeWorker:
                 raise one.outcome
         return None
 
-    async def _judge(self, task: TaskSpec, record: Record, ledger: list[ModelCall]) -> Judgement:
-        return await judge_record(task, record, self._bench, self._post.config.panel, self._pass_id, ledger)
+    async def _judge(self, brought: _Brought) -> Judgement:
+        task, record, standing, ledger = brought
+        panel = self._post.config.panel
+        return await judge_record(task, record, self._bench, panel, self._pass_id, ledger, standing)
 
 
 class CommitterActor:

@@ -11,12 +11,13 @@ import pytest
 
 from pipeline.actions import Finished
 from pipeline.config import PanelConfig, RunConfig
+from pipeline.held_steps import HeldStep
 from pipeline.judging import Bench, Judgement, judge_record, prompts
 from pipeline.protocols import Judge, Judged, JudgeView
 from pipeline.records import Record, Verdict, Vote
 from pipeline.scripted_endpoint import Asked, ScriptedReply
 from pipeline.tasks import TaskSpec
-from pipeline.words import JudgeKind, StepGrade, Target, TraceGrade
+from pipeline.words import JudgeKind, Rule, StepGrade, Target, TraceGrade
 from tests.endpoints import client_of, endpoint_of, says, serving
 from tests.filmed import film, final, keypoints, notes, screens, step_grade
 from tests.records import ATTEMPT, check, click, look, node, read, step, task
@@ -101,7 +102,7 @@ def trace_of(judgement: Judgement) -> Verdict:
     return next(verdict for verdict in judgement.verdicts if verdict.target == "trace")
 
 
-def held(verdict: Verdict) -> tuple[str | None, str, float]:
+def told(verdict: Verdict) -> tuple[str | None, str, float]:
     return verdict.grade, verdict.rule, round(verdict.share or 0, 3)
 
 
@@ -129,7 +130,7 @@ async def test_the_next_model_is_asked_only_about_what_is_open() -> None:
 
     assert trace_of(found).rule == "quorum"
     assert {row.stage for row in found.calls[-2:]} == {"step"}
-    assert [held(one) for one in steps_of(found)] == [("correct", "quorum", 0.667)] * 2
+    assert [told(one) for one in steps_of(found)] == [("correct", "quorum", 0.667)] * 2
     assert len(room.asked[1]) == 2
 
 
@@ -137,7 +138,7 @@ async def test_two_of_three_families_decide_when_the_first_two_disagree() -> Non
     found = await Courtroom(model("complete"), model("fail"), model("fail")).judge(done([["Desk"]]))
 
     verdict = trace_of(found)
-    assert held(verdict) == ("fail", "quorum", 0.667)
+    assert told(verdict) == ("fail", "quorum", 0.667)
 
 
 async def test_two_copies_of_one_model_are_one_family() -> None:
@@ -238,6 +239,50 @@ async def test_a_pass_that_grades_no_steps_says_nothing_of_them() -> None:
 
     assert trace_of(found).grade == "complete"
     assert steps_of(found) == []
+
+
+# --- the process score ----------------------------------------------------------------------------------------------
+
+
+def held(*grades: tuple[int, StepGrade | None, Rule]) -> list[HeldStep]:
+    return [HeldStep(index, "graded" if grade else "undecided", grade, rule) for index, grade, rule in grades]
+
+
+@pytest.mark.parametrize(
+    ("standing", "score"),
+    [
+        ([], None),
+        (held((0, None, "no_quorum")), None),
+        (held((0, "correct", "quorum"), (1, "wrong", "human")), 0.5),
+    ],
+)
+async def test_a_pass_that_grades_no_steps_keeps_the_score_of_those_that_stand(
+    standing: list[HeldStep], score: float | None
+) -> None:
+    found = await judge_record(MADE, done(), Bench([ScreenJudge()]), PanelConfig(), "pass", standing=standing)
+
+    assert trace_of(found).process_score == score
+    assert steps_of(found) == []
+
+
+async def test_a_pass_that_grades_steps_scores_by_them_but_by_persons_first() -> None:
+    before = held((0, "wrong", "human"), (1, "wrong", "quorum"))
+    bench = Bench([Program("complete", "correct")])
+
+    found = await judge_record(MADE, done(), bench, PanelConfig(), "pass", standing=before)
+
+    assert [one.grade for one in steps_of(found)] == ["correct", "correct"]
+    assert trace_of(found).process_score == 0.5
+
+
+async def test_what_is_unscored_has_no_score_whatever_stands() -> None:
+    broken = done(termination="blocked", reason="captcha")
+
+    found = await judge_record(
+        MADE, broken, Bench([ScreenJudge()]), PanelConfig(), "pass", standing=held((0, "correct", "quorum"))
+    )
+
+    assert (trace_of(found).status, trace_of(found).process_score) == ("unscored", None)
 
 
 # --- what a vote refers to ------------------------------------------------------------------------------------------

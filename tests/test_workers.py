@@ -217,13 +217,34 @@ async def test_a_judge_writes_votes_checks_and_verdicts_of_published_attempts(tm
     judge = JudgeWorker(Post(tmp_path, RUN, 1, "j0", CONFIG), "pass")
     await judge.ready()
     done = await judge.judge([work.plan.attempt_id])
-    committer.publish(done.batch)
+    committer.publish(_whole(done.batch))
     committer.finish()
 
     assert done.grades == {"complete": 1}
     steps = one(tmp_path, "SELECT count(*) FROM steps")
     assert rows(tmp_path, "SELECT grade, rule FROM trace_grades") == [("complete", "contract_only")]
     assert one(tmp_path, "SELECT count(*) FROM verdicts WHERE target = 'step'") == steps
+    assert check(tmp_path) == []
+
+
+async def test_judging_again_without_a_judge_of_steps_keeps_the_process_score(tmp_path: Path) -> None:
+    task = fake_task()
+    committer = committed(tmp_path, task)
+    (work,) = works(task)
+    committer.assign(assigned(work, 1))
+    async with ready_worker(tmp_path) as worker:
+        await worker.run(work.task, work.plan)
+        committer.publish(_whole((await worker.flush()).batch))
+    of_traces = override_config(CONFIG.model_dump(), ["judges=[screen]"])
+    for number, (pass_id, config) in enumerate([("pass", CONFIG), ("again", of_traces)]):
+        committer.record([_pass().model_copy(update={"pass_id": pass_id})])
+        judge = JudgeWorker(Post(tmp_path, RUN, 1, f"j{number}", config), pass_id)
+        await judge.ready()
+        committer.publish(_whole((await judge.judge([work.plan.attempt_id])).batch))
+    committer.finish()
+
+    scores = rows(tmp_path, "SELECT pass_id, process_score FROM verdicts WHERE target = 'trace' ORDER BY pass_id DESC")
+    assert scores == [("pass", 1.0), ("again", 1.0)]
     assert check(tmp_path) == []
 
 

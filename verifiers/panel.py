@@ -17,7 +17,7 @@ This module knows nothing of how judges reach their votes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pipeline.config import PanelConfig
 from pipeline.protocols import Evaluated, JudgeView
@@ -352,7 +352,21 @@ def _category(case: Case, ruling: Ruling) -> FailureCategory | None:
     return category_of(case.task, case.record, case.evaluated, case.view)
 
 
-def process_score(steps: Sequence[Verdict]) -> float | None:
+class Graded(Protocol):
+    """A verdict, or as much of it as a score needs."""
+
+    @property
+    def status(self) -> VerdictStatus:
+        """Whether there is a grade."""
+        ...
+
+    @property
+    def grade(self) -> Grade | None:
+        """The grade."""
+        ...
+
+
+def process_score(steps: Sequence[Graded]) -> float | None:
     """The share of graded steps that served the task or looked around; null when no step is graded."""
     grades = [verdict.grade for verdict in steps if verdict.status == "graded"]
     return sum(grade in ("correct", "explore") for grade in grades) / len(grades) if grades else None
