@@ -15,8 +15,11 @@ from pydantic import Field
 
 from pipeline.actions import Model
 from pipeline.records import Vote
-from pipeline.words import Domain, JudgeKind
+from pipeline.words import Domain, Grade, JudgeKind
 from verifiers.ballot import Ballot, ballot_of
+
+RIGHT: tuple[Grade, ...] = ("complete", "correct", "explore")
+"""The grades of what was right, as the votes on an item are counted."""
 
 
 class Voter(Model):
@@ -38,6 +41,8 @@ class Item(NamedTuple):
     signs: Mapping[str, float] = {}
     infeasible: bool = False
     domain: Domain | None = None
+    grades: Mapping[str, Grade] = {}
+    """What the judges said in full, where more is known than for or against: the panel counts grades."""
 
 
 class LabelSet(NamedTuple):
@@ -65,7 +70,11 @@ class LabelSet(NamedTuple):
 
 
 def ballots(labels: LabelSet) -> list[Ballot]:
-    """The votes on every item as the panel counts them; `complete` stands for right, `fail` for wrong."""
+    """The votes on every item as the panel counts them, grade by grade.
+
+    `complete` stands for right and `fail` for wrong where no more is known; on an item that was right to be reported
+    infeasible the two grades that may be right change places, so that `complete` is the right one.
+    """
     return [ballot_of(_vote(item, voter) for voter in labels.voters) for item in labels.items]
 
 
@@ -79,6 +88,12 @@ def _vote(item: Item, voter: Voter) -> Vote:
         judge_kind=voter.kind,
         family=voter.family,
         status="abstain" if said is None else "graded",
-        grade=None if said is None else "complete" if said else "fail",
+        grade=None if said is None else _grade(said, item.grades.get(voter.name)),
         reason="",
     )
+
+
+def _grade(said: bool, grade: Grade | None) -> Grade:
+    if said:
+        return grade if grade in RIGHT else "complete"
+    return "infeasible" if grade == "complete" else grade or "fail"

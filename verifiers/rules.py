@@ -1,15 +1,18 @@
 """Fixed rules that turn the votes on an item into a decision, to be measured beside the panel's own.
 
-`quorum` and `single` are the panel's; the others are what they are compared with. A tie and a lack of votes are
-undecided unless the rule's name says otherwise. Nothing is known here of checks.
+`quorum` and `single` are the panel's, which counts grade by grade: one vote for `partial` and one for `fail` do not
+agree. The others are what they are compared with and know only for and against. A tie and a lack of votes are undecided
+unless the rule's name says otherwise. Nothing is known here of checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from pipeline.words import Grade
 from verifiers.ballot import Ballot
+from verifiers.labelled import RIGHT
 
 
 class FixedRule(NamedTuple):
@@ -20,38 +23,45 @@ class FixedRule(NamedTuple):
 
 
 def _quorum(ballot: Ballot) -> bool | None:
-    grade = ballot.quorum(("complete", "fail"))
-    return None if grade is None else grade == "complete"
+    return _side(ballot.quorum(get_args(Grade)))
+
+
+def _side(grade: Grade | None) -> bool | None:
+    return None if grade is None else grade in RIGHT
+
+
+def _share(ballot: Ballot) -> float | None:
+    """The share of the votes that are for, by whichever grade."""
+    return sum(vote.grade in RIGHT for vote in ballot.valid) / len(ballot.valid) if ballot.valid else None
 
 
 def _majority(ballot: Ballot) -> bool | None:
-    share = ballot.share("complete")
+    share = _share(ballot)
     return None if share is None or share == 0.5 else share > 0.5
 
 
 def _tie_for(ballot: Ballot) -> bool | None:
-    share = ballot.share("complete")
+    share = _share(ballot)
     return None if share is None else share >= 0.5
 
 
 def _tie_against(ballot: Ballot) -> bool | None:
-    share = ballot.share("complete")
+    share = _share(ballot)
     return None if share is None else share > 0.5
 
 
 def _any(ballot: Ballot) -> bool | None:
-    share = ballot.share("complete")
+    share = _share(ballot)
     return None if share is None else share > 0
 
 
 def _all(ballot: Ballot) -> bool | None:
-    share = ballot.share("complete")
+    share = _share(ballot)
     return None if share is None else share == 1
 
 
 def _single(ballot: Ballot) -> bool | None:
-    grade = ballot.leading(("complete", "fail")) if ballot.families() == 1 else None
-    return None if grade is None else grade == "complete"
+    return _side(ballot.leading(get_args(Grade)) if ballot.families() == 1 else None)
 
 
 RULES = (
