@@ -21,7 +21,7 @@ from pipeline.errors import ConfigError
 from pipeline.protocols import view_of
 from pipeline.records import Attempt, PassRow, Verdict, Vote
 from pipeline.tasks import TaskSpec
-from pipeline.words import Domain, StepGrade, Target
+from pipeline.words import Domain, Grade, StepGrade, Target
 from verifiers.ballot import PROGRAM
 from verifiers.calibration import FAILED, PASSED
 from verifiers.contract import evaluate, outcome_of
@@ -187,6 +187,11 @@ class _Graded(NamedTuple):
     grade: str
     votes: list[Vote]
 
+    @property
+    def said(self) -> dict[str, Grade]:
+        """The judges' grades; silent ones have none."""
+        return {vote.judge: vote.grade for vote in self.votes if vote.status == "graded" and vote.grade is not None}
+
 
 def _of_dataset(dataset: Dataset) -> Labels:
     """Trajectories and steps with a person's grade, and the votes of the newest pass that judged them."""
@@ -208,7 +213,8 @@ def _traces(dataset: Dataset, graded: Mapping[str, _Graded]) -> LabelSet:
         votes = {vote.judge: vote.grade == right for vote in found.votes if vote.status == "graded"}
         infeasible = found.grade == "infeasible" or not task.feasible
         signs = signs_of(view, record) | held
-        items.append(Item(attempt_id, task.task_id, found.grade == right, votes, signs, infeasible, task.domain))
+        truth = found.grade == right
+        items.append(Item(attempt_id, task.task_id, truth, votes, signs, infeasible, task.domain, found.said))
     return LabelSet(dataset.storage.address, items, _voters(graded.values()))
 
 
@@ -220,7 +226,8 @@ def _steps(dataset: Dataset, graded: Mapping[_Place, _Graded]) -> LabelSet:
         task = task_of[place.attempt_id]
         votes = {vote.judge: vote.grade in _SERVING for vote in found.votes if vote.status == "graded"}
         item_id = f"{place.attempt_id}/{place.step_index}"
-        items.append(Item(item_id, task.task_id, found.grade in _SERVING, votes, domain=task.domain))
+        truth = found.grade in _SERVING
+        items.append(Item(item_id, task.task_id, truth, votes, domain=task.domain, grades=found.said))
     return LabelSet(dataset.storage.address, items, _voters(graded.values()))
 
 

@@ -245,3 +245,4 @@ def test_steps_that_a_person_graded_are_right_when_they_serve_or_look_around(tmp
 
     assert traces.items == []
     assert [(item.truth, item.votes, item.domain) for item in steps.items] == [(True, {"x": True, "y": False}, "Web")]
+    assert steps.items[0].grades == {"x": "correct", "y": "wrong"}

@@ -1,7 +1,7 @@
 """Measures judges and vote rules on a labelled set, and fits the weighted rule: what a calibration file is made of.
 
-Rules are measured as the panel applies them: a failed check is a veto, checks that hold while every vote disagrees are
-a dispute. What a verdict may cite is measured apart from that: per domain, on items whose checks hold and on items
+Rules are measured as the panel applies them: a failed check is a veto, a decision against checks that hold is a
+dispute. What a verdict may cite is measured apart from that: per domain, on items whose checks hold and on items
 without checks, where enough of each is labelled. Fitted rules are measured on items of tasks they were not fitted on.
 The telemetry judge exists only with weights, so its votes are those of weights from other tasks. Steps have no checks
 and no fitted rule.
@@ -89,8 +89,12 @@ def decided_by(rule: Callable[[Ballot], bool | None], labels: LabelSet) -> Decis
 def _after_checks(item: Item, ballot: Ballot, side: bool | None) -> bool | None:
     if item.signs.get(FAILED):
         return False
-    disputed = item.signs.get(PASSED) and ballot.valid and not ballot.share("complete")
+    disputed = item.signs.get(PASSED) and (side is False or _unanimously_against(ballot))
     return None if disputed else side
+
+
+def _unanimously_against(ballot: Ballot) -> bool:
+    return bool(ballot.valid) and not ballot.share("complete")
 
 
 def _judges(labels: LabelSet) -> list[Measured]:
@@ -140,6 +144,8 @@ def _weighted(labels: LabelSet, scored: Scored) -> Decisions:
     for number, (item, ballot) in enumerate(zip(labels.items, ballots(labels), strict=True)):
         if not ballot.valid or _after_checks(item, ballot, True) is None:
             decided[:, number] = bool(item.signs.get(FAILED))
+        elif item.signs.get(PASSED):
+            decided[:, number] &= said[:, number]
     return Decisions(said, decided)
 
 
