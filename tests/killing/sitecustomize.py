@@ -60,7 +60,7 @@ def arm(sinks: Any, parts: Any) -> None:
         sinks.Committer,
         "_take_over",
         "the_object_is_published",
-        lambda *call: call[0]._object > 9 and not any((FOLDER / moment).exists() for moment in _EARLIER),
+        lambda *call: len(call[0]._contents) > 9 and not any((FOLDER / moment).exists() for moment in _EARLIER),
     )
 
 
