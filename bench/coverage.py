@@ -3,13 +3,16 @@
     python bench/coverage.py
     python bench/coverage.py --replay runs/first runs/second --seeds 20
     python bench/coverage.py --by-weight runs/w1 runs/w2 --alike runs/a1 runs/a2
+    python bench/coverage.py --loop runs/coverage --apps sqlite-web,ihatemoney --per-round 24 --mistakes 0.05
 
 Two arms start from the same catalog and have the same number of rollouts a round; after each round both look at what
 was accepted so far. One draws by `catalogs.coverage.weights`, the other draws every capability alike. The n-th draw of
 a capability has the same outcome in both arms of a seed. Without `--replay` every rollout is acted and judged here, by
 the planner with mistakes on the to-do application in memory. With it, outcomes are those stored in datasets, drawn at
 random for each capability: then the choice of capabilities is real, and what came of them is replayed. With
-`--by-weight` and `--alike` nothing is drawn here: two lists of finished runs are compared, pair by pair.
+`--by-weight` and `--alike` nothing is drawn here: two lists of finished runs are compared, pair by pair. `--loop` makes
+such runs: `pathproof collect tasks=generate rounds=3` on real applications, both ways on each seed, with everything
+that a round has; what an earlier call has finished is not run again.
 """
 
 from __future__ import annotations
@@ -17,14 +20,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 if not __package__:
-    from pathlib import Path
-
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from catalogs.coverage import Covered, covered, drawn, equal_weights, untried, weights
@@ -44,6 +47,7 @@ Weigh = Callable[[Sequence[Covered]], Mapping[str, float]]
 
 ROUNDS = 3
 RESAMPLES = 10_000
+RUN_SECONDS = 3600.0
 APP = "fake-todo"
 
 
@@ -194,6 +198,31 @@ async def measure(source: Source, per_round: int, seeds: int) -> list[Pair]:
     ]
 
 
+def run_loops(into: Path, settings: Sequence[str], seeds: int) -> list[Pair]:
+    """Have the runs of both arms on each seed, and compare them."""
+    pairs = []
+    for seed in range(seeds):
+        # A round's tasks have the run's seed plus the round: seeds that far apart share none.
+        varying = [f"seed={10 * seed}", *settings]
+        arms = [_loop(into / f"{arm}-{seed}", [*varying, f"tasks.sampling={arm}"]) for arm in ("need", "uniform")]
+        pairs.append(compare(*arms))
+        sys.stderr.write(f"seed {seed}: gain {pairs[-1].gain:+.1%}\n")
+    return pairs
+
+
+def _loop(folder: Path, settings: Sequence[str]) -> Stored:
+    """A finished run of the loop; raises SystemExit when it did not come to its end."""
+    program = [sys.executable, "-m", "pipeline.cli"]
+    begun = (folder / "run.json").is_file()
+    command = ["resume", str(folder)] if begun else ["collect", "--out", str(folder), "tasks=generate", *settings]
+    ended = subprocess.run(
+        [*program, *command], cwd=Path(__file__).parent.parent, stdout=subprocess.DEVNULL, timeout=RUN_SECONDS
+    )
+    if ended.returncode:
+        raise SystemExit(f"error: the run in {folder} did not come to its end; call again to go on with it")
+    return stored(str(folder))
+
+
 def interval(differences: Sequence[float]) -> tuple[float, float]:
     """The middle 95 % of the mean of paired differences, by bootstrap over the pairs."""
     chance = random.Random(11)
@@ -238,13 +267,21 @@ def _source(folders: Sequence[str] | None, mistakes: float) -> Source:
     return Replayed(folders) if folders else Acted(mistakes)
 
 
+def _looped(into: Path, apps: str, per_round: int, mistakes: float, seeds: int) -> list[Pair]:
+    mistaken = f"policy.mistakes={mistakes:g}"
+    print(f"the loop itself on {apps}: {ROUNDS} rounds of {per_round} drafts, {mistaken}, {seeds} seeds; covered:")
+    return run_loops(into, [f"apps={apps}", f"rounds={ROUNDS}", f"tasks.limit={per_round}", mistaken], seeds)
+
+
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replay", nargs="+", metavar="DIR", help="take outcomes from these datasets")
     parser.add_argument("--by-weight", nargs="+", metavar="DIR", help="finished runs that drew by weight")
     parser.add_argument("--alike", nargs="+", metavar="DIR", help="as many that drew alike, in the same order")
-    parser.add_argument("--mistakes", type=float, default=0.5, help="how often the planner errs where it acts here")
+    parser.add_argument("--loop", type=Path, metavar="DIR", help="run the loop itself, every run in this folder")
+    parser.add_argument("--apps", default="sqlite-web,ihatemoney", help="the applications of the loop")
+    parser.add_argument("--mistakes", type=float, default=0.5, help="how often the planner errs where it acts")
     parser.add_argument("--per-round", type=int, help="rollouts in a round; as many as capabilities by default")
     parser.add_argument("--seeds", type=int, default=5)
     given = parser.parse_args()
@@ -254,6 +291,8 @@ def main() -> None:
         print("the loop itself: finished runs on the applications that their folders name; nothing was replayed")
         runs = zip(given.by_weight, given.alike, strict=True)
         return _report([compare(stored(one), stored(other)) for one, other in runs])
+    if given.loop:
+        return _report(_looped(given.loop.resolve(), given.apps, given.per_round or 24, given.mistakes, given.seeds))
     source = _source(given.replay, given.mistakes)
     per_round = given.per_round or len(source.rows)
     print(f"{source.told}\n{ROUNDS} rounds of {per_round} rollouts in each arm, {given.seeds} seeds; covered:")

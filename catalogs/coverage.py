@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -112,6 +112,10 @@ def weights(rows: Iterable[Covered]) -> dict[str, float]:
 def equal_weights(rows: Iterable[Covered]) -> dict[str, float]:
     """Every capability alike, whatever is known of it: what the weights are measured against."""
     return dict.fromkeys((row.capability_id for row in rows), 1.0)
+
+
+SAMPLING: Mapping[str, Callable[[Iterable[Covered]], dict[str, float]]] = {"need": weights, "uniform": equal_weights}
+"""The ways of weighing, by what `tasks.sampling` calls them."""
 
 
 def drawn(weights: Mapping[str, float], count: int, seed: int) -> list[str]:

@@ -26,13 +26,15 @@ class TasksConfig(Model):
     """Which tasks: `set` is a name of taskspecs, a file, or `generate`; `limit` is how many of them.
 
     Where they are generated, `limit` is the number of drafts of a round, `infeasible_rate` the share of them that
-    cannot be done on purpose, and `contamination` a file of benchmarks' texts that none of them may meet.
+    cannot be done on purpose, and `contamination` a file of benchmarks' texts that none of them may meet. `sampling`
+    says which capabilities they ask for: what is needed most by the coverage so far, or every one alike.
     """
 
     set: str = "quickstart"
     limit: int | None = Field(default=None, ge=1)
     infeasible_rate: float = Field(default=0.1, ge=0.0, le=1.0)
     contamination: str | None = None
+    sampling: Literal["need", "uniform"] = "need"
 
 
 class PolicyConfig(Model):

@@ -68,6 +68,11 @@ class Drive:
         )
         self._meter = Meter(run.config.budget, run.config.faults, run.config.apps)
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether somebody would not wait for it to end in order."""
+        return self._halt.at_once
+
     async def collect(self, tasks: Sequence[TaskSpec]) -> Outcome:
         """Roll out what is missing, and judge what is not judged."""
         with _signals(self._halt):
@@ -254,6 +259,7 @@ def _signals(halt: Halt) -> Iterator[None]:
 
     def interrupted() -> None:
         if halt.called.is_set() and main is not None:
+            halt.at_once = True
             main.cancel()
         halt.call(RunError("interrupted"))
 

@@ -89,9 +89,12 @@ def rejudge(address: Address, wanted: RunConfig, board: Board) -> Outcome:
 
 def _start(run: Run, tasks: Sequence[TaskSpec]) -> Outcome:
     with connected(run.config.workers, run.config.platform) as cluster:
+        drive = Drive(run, cluster)
         try:
-            return asyncio.run(Drive(run, cluster).collect(tasks))
+            return asyncio.run(drive.collect(tasks))
         except asyncio.CancelledError:
+            if not drive.cut_short:
+                raise
             raise RunError(f"interrupted at once; continue with: pathproof resume {run.folder.address}") from None
 
 

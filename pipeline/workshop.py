@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catalogs.coverage import covered, weights
+from catalogs.coverage import SAMPLING, covered
 from catalogs.explore import Budget, Line
 from catalogs.rollouts import stored_rollouts
 from catalogs.store import Known, load_catalog
@@ -177,7 +177,7 @@ class Workshop:
             today=self._today,
             count=config.tasks.limit or TASKS_PER_ROUND,
             seed=config.seed + number,
-            weights=weights(covered([self._run.folder])),
+            weights=SAMPLING[config.tasks.sampling](covered([self._run.folder])),
             infeasible_rate=config.tasks.infeasible_rate,
             probes=config.probes,
         )

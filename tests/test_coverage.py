@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from catalogs.coverage import (
+    SAMPLING,
     TRUST,
     Covered,
     by_app,
@@ -21,6 +22,7 @@ from catalogs.coverage import (
     many_sided,
     weights,
 )
+from pipeline.config import TasksConfig
 from pipeline.records import now
 from pipeline.words import CapabilityStatus
 from tests.datasets import attempt, begin, faulty, judging, put, verdict
@@ -275,3 +277,14 @@ def test_two_datasets_are_added_up(tmp_path: Path) -> None:
     (found,) = covered([tmp_path / "one", tmp_path / "two"])
 
     assert (found.tasks, found.accepted) == (2, 2)
+
+
+def test_every_way_of_sampling_that_can_be_configured_weighs_capabilities() -> None:
+    configured = get_args(TasksConfig.model_fields["sampling"].annotation)
+    rows = [row("demo.a", accepted=3), row("demo.b")]
+
+    weighed = {name: SAMPLING[name](rows) for name in configured}
+
+    assert set(weighed) == set(SAMPLING)
+    assert weighed["uniform"] == {"demo.a": 1.0, "demo.b": 1.0}
+    assert weighed["need"]["demo.b"] > weighed["need"]["demo.a"]
