@@ -50,10 +50,8 @@ class Output(Protocol):
 class Device(Protocol):
     """What the wire needs of the device behind it. One that cannot carry something out raises OSError."""
 
-    @property
-    def banner(self) -> Mapping[str, str]:
-        """What it says of itself: `ro.product.name`, `ro.product.model`, `ro.product.device`."""
-        ...
+    banner: Mapping[str, str]
+    """What it says of itself: `ro.product.name`, `ro.product.model`, `ro.product.device`."""
 
     async def shell(self, line: str, stdin: AsyncIterator[bytes], output: Output) -> int:
         """Carry out a command line; its exit code. Cancelled when the host hangs up."""
