@@ -2,12 +2,14 @@
 
 An entry says how an application is installed, started, reset and asked; adding one needs no code. In commands, files
 and environment variables `{bin}` is the folder of installed programs, `{data}` the data folder, `{port}` the port and
-`{entry}` the folder of the entry itself; in the command that starts it `{port2}` is another free port. Knows nothing of
+`{entry}` the folder of the entry itself; in the command that starts it `{port2}` is another free port. Applications of
+a phone are `PhoneEntry`: nothing of them is started on this machine, they are asked through the phone. Knows nothing of
 how any of it is carried out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -132,11 +134,50 @@ class PageProbe(Model):
     script: str
 
 
+class ContentProbe(Model):
+    """Rows of a content provider of the phone, the columns of `select` as cells, in the order of its `_id`; `where`
+    keeps the rows whose columns are equal. `{name}` in a value is the check's argument."""
+
+    kind: Literal["content"]
+    uri: str = Field(pattern="^content://")
+    select: list[str] = Field(min_length=1)
+    where: dict[str, str] = Field(default_factory=dict)
+
+
+class SettingProbe(Model):
+    """One row with the value of one of the phone's settings; none when it is not set."""
+
+    kind: Literal["setting"]
+    namespace: Literal["system", "secure", "global"]
+    name: str
+
+
 Probe = Annotated[SqliteProbe | HttpJsonProbe | FileProbe | PageProbe, Field(discriminator="kind")]
+PhoneProbe = Annotated[ContentProbe | SettingProbe, Field(discriminator="kind")]
+AnyProbe = SqliteProbe | HttpJsonProbe | FileProbe | PageProbe | ContentProbe | SettingProbe
 
 
-class AppEntry(Model):
-    """One application."""
+class ContentState(Model):
+    """Rows of a content provider of the phone: keys `authority/path/a/b`, made of the columns that `key` names."""
+
+    kind: Literal["content"]
+    uri: str = Field(pattern="^content://")
+    key: list[str] = Field(min_length=1)
+
+
+class SettingState(Model):
+    """Some of the phone's settings: keys `namespace/name`."""
+
+    kind: Literal["setting"]
+    namespace: Literal["system", "secure", "global"]
+    names: list[str] = Field(min_length=1)
+
+
+PhoneState = Annotated[ContentState | SettingState, Field(discriminator="kind")]
+
+
+class Entry(Model):
+    """What is said of every application."""
 
     app_id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     title: str
@@ -144,13 +185,42 @@ class AppEntry(Model):
     platform: Platform
     licence: str
     notes: str = ""
+    home: str = "/"
+    folder: Path = Field(exclude=True)
+    """Where the entry was read from; part of no identity."""
+
+
+class PhoneEntry(Entry):
+    """An application of a phone: its package, and the activity that opens it, by default the one of the launcher.
+
+    One with `page_of` shows the pages of another application, which runs on this machine: its home, state and probes
+    are that one's. Another one has state and probes of its own, and is put back by clearing its data; settings that are
+    state are put back as they were found.
+    """
+
+    platform: Literal["mobile"]
+    package: str = Field(pattern=r"^[A-Za-z][\w.]*$")
+    activity: str | None = None
+    page_of: str | None = None
+    state: list[PhoneState] = Field(default_factory=list)
+    bookkeeping: list[str] = Field(default_factory=list)
+    probes: dict[str, PhoneProbe] = Field(default_factory=dict)
+
+    @property
+    def asked(self) -> Mapping[str, AnyProbe]:
+        """The read-only questions it answers, by name."""
+        return load_app(self.page_of).probes if self.page_of else self.probes
+
+
+class AppEntry(Entry):
+    """An application that runs on this machine and serves pages."""
+
     install: Install
     files: dict[str, str] = Field(default_factory=dict)
     seed: list[list[str] | SqlSeed] = Field(default_factory=list)
     start: list[str] = Field(min_length=1)
     environment: dict[str, str] = Field(default_factory=dict)
     ready: Ready = Ready()
-    home: str = "/"
     credentials: str | None = None
     """`user:password` for the application's own HTTP interface, used by probes and set-up; not a secret."""
     state: list[StateSource] = Field(min_length=1)
@@ -158,8 +228,11 @@ class AppEntry(Model):
     """Patterns of state keys that change with every use (logs of changes): reset covers them, side effects do not."""
     reset: Literal["restart", "in_place"] = "restart"
     probes: dict[str, Probe] = Field(default_factory=dict)
-    folder: Path = Field(exclude=True)
-    """Where the entry was read from; part of no identity."""
+
+    @property
+    def asked(self) -> Mapping[str, AnyProbe]:
+        """The read-only questions it answers, by name."""
+        return self.probes
 
     @property
     def lock(self) -> Path:
@@ -167,25 +240,55 @@ class AppEntry(Model):
         return self.folder / ("requirements.lock" if self.install.kind == "pip" else "package-lock.json")
 
 
-def app_names() -> list[str]:
+def entry_names() -> list[str]:
     """Applications that ship with the package, sorted."""
     return sorted(path.parent.name for path in _catalog().glob("*/app.yaml"))
 
 
+def app_names() -> list[str]:
+    """Those that run on this machine, sorted."""
+    return [name for name in entry_names() if isinstance(load_entry(name), AppEntry)]
+
+
 @cache
-def load_app(app_id: str) -> AppEntry:
+def load_entry(app_id: str) -> AppEntry | PhoneEntry:
     """The entry of an application; raises ConfigError naming the known ones, or what is wrong in the file."""
-    if app_id not in app_names():
-        raise ConfigError(f"apps: unknown application '{app_id}'; known: {', '.join(app_names())}")
+    if app_id not in entry_names():
+        raise ConfigError(f"apps: unknown application '{app_id}'; known: {', '.join(entry_names())}")
     return read_entry(_catalog() / app_id / "app.yaml")
 
 
-def read_entry(path: Path) -> AppEntry:
+def load_app(app_id: str) -> AppEntry:
+    """The entry of an application that runs on this machine; raises ConfigError as `load_entry` does, or when not."""
+    entry = load_entry(app_id)
+    if isinstance(entry, PhoneEntry):
+        raise ConfigError(f"apps: '{app_id}' is an application of a phone; here run: {', '.join(app_names())}")
+    return entry
+
+
+def load_phone_app(app_id: str) -> PhoneEntry:
+    """The entry of a phone's application; raises ConfigError as `load_entry` does, or when it is none."""
+    entry = load_entry(app_id)
+    if isinstance(entry, AppEntry):
+        raise ConfigError(f"apps: '{app_id}' is no application of a phone")
+    return entry
+
+
+def server_of(app_id: str) -> AppEntry | None:
+    """What has to run on this machine for an application: itself, what its pages are of, or nothing."""
+    entry = load_entry(app_id)
+    if isinstance(entry, PhoneEntry):
+        return load_app(entry.page_of) if entry.page_of else None
+    return entry
+
+
+def read_entry(path: Path) -> AppEntry | PhoneEntry:
     """The entry in a file; raises ConfigError."""
     try:
         tree: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return AppEntry.model_validate({**tree, "folder": path.parent})
-    except (OSError, yaml.YAMLError, TypeError) as error:
+        kind = PhoneEntry if tree.get("platform") == "mobile" else AppEntry
+        return kind.model_validate({**tree, "folder": path.parent})
+    except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not a readable application entry: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.app_entry import AppEntry, NpmInstall, SqlSeed, filled
+from pipeline.app_entry import AppEntry, NpmInstall, SqlSeed, filled, server_of
 from pipeline.app_state import inside, run_script, snapshot
 from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
@@ -104,6 +104,13 @@ def install(entry: AppEntry) -> Path:
             if not _marker(place.template).exists():
                 _make_template(entry, place, scratch)
     return place.folder
+
+
+def install_for(app_id: str) -> None:
+    """Install what an application needs on this machine, perhaps nothing; raises ConfigError or SetupError."""
+    server = server_of(app_id)
+    if server is not None:
+        install(server)
 
 
 def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -> dict[str, str]:

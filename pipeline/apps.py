@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline import guardian
-from pipeline.app_entry import AppEntry, app_names, load_app
-from pipeline.app_install import install, place_of
+from pipeline.app_entry import AppEntry, app_names, load_app, load_entry, server_of
+from pipeline.app_install import install, install_for, place_of
 from pipeline.app_instance import Instance
 from pipeline.app_probes import PageEval
 from pipeline.config import load_config
@@ -33,8 +33,10 @@ __all__ = [
     "app_names",
     "down",
     "install",
+    "install_for",
     "list_apps",
     "load_app",
+    "load_entry",
     "reset",
     "up",
 ]
@@ -87,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
                 names = names or app_names()
             case _:
                 raise ConfigError("usage: python -m pipeline.apps install [APP ... | --config NAME]")
-        for entry in map(load_app, names):
+        for entry in filter(None, map(server_of, names)):
             if not place_of(entry).ready:
                 sys.stderr.write(f"installing the application {entry.app_id} {entry.version}\n")
                 install(entry)

@@ -13,7 +13,7 @@ from catalogs.explore import Budget, Explored, Line, Report, explore
 from catalogs.store import load_catalog
 from catalogs.subject import Subject
 from pipeline import envs
-from pipeline.apps import install, load_app
+from pipeline.apps import install_for, load_entry
 from pipeline.config import RunConfig
 from pipeline.errors import RunError
 from pipeline.protocols import Environment
@@ -105,8 +105,8 @@ def subject_of(app_id: str, config: RunConfig) -> Subject:
     """The application as the explorer needs it, installed if need be; raises ConfigError or SetupError."""
     if config.provider == "fake":
         return Subject(app_id, language=load_catalog(app_id)[0].language)
-    entry = load_app(app_id)
-    install(entry)
+    entry = load_entry(app_id)
+    install_for(app_id)
     return Subject(
         app_id=app_id,
         platform=entry.platform,

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pyarrow.fs as pafs
 
 from pipeline import manifest
-from pipeline.apps import install, load_app
+from pipeline.apps import install_for
 from pipeline.cluster import connected, inside_job, joins_cluster
 from pipeline.config import GENERATE, JUDGING_PARTS, PolicyConfig, RunConfig, StepJudgeConfig, parse_config
 from pipeline.dataset import Dataset
@@ -108,7 +108,7 @@ def _prepare(config: RunConfig, board: Board) -> None:
     chromium()
     for app_id in config.apps:
         try:
-            install(load_app(app_id))
+            install_for(app_id)
         except SetupError as error:
             board.say(f"warning: {app_id}: {error.message.splitlines()[0]}")
 

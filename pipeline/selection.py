@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalogs.store import load_catalog
-from pipeline.app_entry import app_names
-from pipeline.apps import load_app
+from pipeline.app_entry import entry_names, load_entry
 from pipeline.config import RunConfig
 from pipeline.envs.fake_app import APP_ID as FAKE_APP
 from pipeline.errors import ConfigError
 from pipeline.structs import Param
 from pipeline.tasks import Capability, TaskSpec, identified
+from pipeline.words import Platform
 from taskspecs.compose import without_probes
 from taskspecs.store import load_tasks
 from taskspecs.templates import template_apps
@@ -28,7 +28,7 @@ def select_tasks(config: RunConfig) -> list[TaskSpec]:
     offered = {app_id for task in found for app_id in task.app_ids}
     for app_id in config.apps:
         if config.provider != "fake":
-            load_app(app_id)
+            load_entry(app_id)
         if app_id not in offered:
             known = ", ".join(sorted(offered)) or "none"
             raise ConfigError(f"apps: no task of '{config.tasks.set}' uses '{app_id}'; its applications: {known}")
@@ -45,7 +45,7 @@ def select_tasks(config: RunConfig) -> list[TaskSpec]:
 def select_apps(config: RunConfig) -> list[str]:
     """The applications for which tasks are to be made, sorted; raises ConfigError when one has no templates."""
     offered = template_apps()
-    here = [FAKE_APP] if config.provider == "fake" else app_names()
+    here = [FAKE_APP] if config.provider == "fake" else _entries_on(config.platform)
     for app_id in config.apps:
         if app_id not in offered:
             raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(offered)}")
@@ -58,10 +58,14 @@ def select_capabilities(tasks: Sequence[TaskSpec]) -> list[Capability]:
     return [capability for app_id in apps for capability in load_catalog(app_id)]
 
 
+def _entries_on(platform: Platform) -> list[str]:
+    return [app_id for app_id in entry_names() if load_entry(app_id).platform == platform]
+
+
 def _versions(config: RunConfig, tasks: Sequence[TaskSpec]) -> dict[str, str]:
     if config.provider == "fake":
         return {}
-    return {app_id: load_app(app_id).version for task in tasks for app_id in task.app_ids}
+    return {app_id: load_entry(app_id).version for task in tasks for app_id in task.app_ids}
 
 
 def _bound(task: TaskSpec, versions: dict[str, str], config: RunConfig) -> TaskSpec:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pipeline import envs
-from pipeline.app_entry import app_names
-from pipeline.apps import install, load_app
+from pipeline.app_entry import entry_names, load_entry
+from pipeline.apps import install_for
 from pipeline.cluster import Cluster, connected, joins_cluster
 from pipeline.config import RunConfig, parse_config
 from pipeline.envs.fake_app import APP_ID
@@ -25,11 +25,16 @@ from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.supervision import LOOK_SECONDS, Agency, Employee, Halt, stop_for, watch
 from pipeline.tasks import TaskSpec
+from pipeline.words import Platform
 from taskspecs.selftest import ATTEMPTS, Trial, selftest
 
 _START_SECONDS = 180.0
 _CLUSTER_START_SECONDS = 1800.0
 _SPARE_SECONDS = 60.0
+_PLACES: dict[Platform, dict[str, str]] = {
+    "web": {"platform": "web", "provider": "chromium"},
+    "mobile": {"platform": "mobile", "provider": "handset"},
+}
 _TRIES = 2
 """Workers a task may cost before it is left untested."""
 
@@ -175,10 +180,13 @@ def configured(tasks: Sequence[TaskSpec], workers: int) -> RunConfig:
     apps = sorted({app_id for task in tasks for app_id in task.app_ids})
     if apps == [APP_ID]:
         return parse_config({"provider": "fake", "apps": apps, "workers": workers})
-    unknown = [app_id for app_id in apps if app_id not in app_names()]
+    unknown = [app_id for app_id in apps if app_id not in entry_names()]
     if unknown:
-        raise ConfigError(f"tasks: '{unknown[0]}' cannot be run; applications: {', '.join(app_names())}")
-    return parse_config({"apps": apps, "workers": workers})
+        raise ConfigError(f"tasks: '{unknown[0]}' cannot be run; applications: {', '.join(entry_names())}")
+    platforms = {load_entry(app_id).platform for app_id in apps}
+    if len(platforms) > 1:
+        raise ConfigError(f"tasks: test those of one platform at a time, here are {', '.join(sorted(platforms))}")
+    return parse_config({"apps": apps, "workers": workers, **_PLACES[next(iter(platforms), "web")]})
 
 
 def _install(config: RunConfig) -> None:
@@ -186,7 +194,7 @@ def _install(config: RunConfig) -> None:
         return
     for app_id in config.apps:
         with contextlib.suppress(SetupError):
-            install(load_app(app_id))
+            install_for(app_id)
 
 
 def _longest(task: TaskSpec) -> float:

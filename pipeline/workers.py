@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pipeline import envs, manifest, policies
 from pipeline.actions import Model
-from pipeline.apps import install, load_app
+from pipeline.apps import install_for
 from pipeline.clients import Access, Clients
 from pipeline.clients import Place as ModelPlace
 from pipeline.config import RunConfig
@@ -359,7 +359,7 @@ def _install(app_ids: Sequence[str]) -> None:
     """Have the applications on this machine; one that cannot be had is a fault of the attempts that need it."""
     for app_id in app_ids:
         with contextlib.suppress(SetupError):
-            install(load_app(app_id))
+            install_for(app_id)
 
 
 def _come_up(post: Post) -> str:

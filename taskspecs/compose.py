@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from catalogs.store import NOTHING_NEW, Known, capability
-from pipeline.app_entry import app_names, load_app
+from pipeline.app_entry import entry_names, load_entry
 from pipeline.structs import Param
 from pipeline.tasks import ADDRESS, TREE, Capability, CapabilityCall, Check, ProcedureStep, Segment, Start, TaskSpec
 from pipeline.tasks import identified as with_identity
@@ -106,19 +106,19 @@ def without_probes(task: TaskSpec) -> TaskSpec:
 
 def versions_of(app_id: str) -> list[Param]:
     """The version of an application that ships; none of one that lives in this process."""
-    return [Param(name=app_id, value=load_app(app_id).version)] if app_id in app_names() else []
+    return [Param(name=app_id, value=load_entry(app_id).version)] if app_id in entry_names() else []
 
 
 def home_of(app_id: str) -> str:
     """The address at which an application is opened."""
-    return load_app(app_id).home if app_id in app_names() else "/"
+    return load_entry(app_id).home if app_id in entry_names() else "/"
 
 
 def platform_of(capabilities: Sequence[Capability], app_id: str) -> Platform:
     """The platform of an application, by its capabilities or its entry."""
     if capabilities:
         return capabilities[0].platform
-    return load_app(app_id).platform if app_id in app_names() else "web"
+    return load_entry(app_id).platform if app_id in entry_names() else "web"
 
 
 def sources_of(capabilities: Sequence[Capability]) -> list[str]:

@@ -15,7 +15,17 @@ from catalogs.library import Passage
 from catalogs.markup import Block
 from catalogs.poison import Finding as Poison
 from catalogs.poison import cleaned, quote_sha256
-from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, Probe, SqliteProbe, app_names, load_app
+from pipeline.app_entry import (
+    AnyProbe,
+    ContentProbe,
+    FileProbe,
+    HttpJsonProbe,
+    PageProbe,
+    SettingProbe,
+    SqliteProbe,
+    entry_names,
+    load_entry,
+)
 from pipeline.errors import EpisodeError
 from pipeline.protocols import Facts
 from pipeline.tasks import Capability, TaskSpec
@@ -128,7 +138,7 @@ def material_text(material: Material) -> str:
     return "\n".join(["Passages of documents:", *(told or ["none"]), "Earlier tasks:", *(earlier or ["none"])])
 
 
-def arguments_of(probe: Probe) -> list[str]:
+def arguments_of(probe: AnyProbe) -> list[str]:
     """The names of the arguments that a probe takes, sorted."""
     match probe:
         case SqliteProbe():
@@ -139,6 +149,10 @@ def arguments_of(probe: Probe) -> list[str]:
             found = _TEXT_ARGUMENT.findall(" ".join([probe.path, *probe.where.values()]))
         case PageProbe():
             found = _TEXT_ARGUMENT.findall(probe.script)
+        case ContentProbe():
+            found = [name for text in probe.where.values() for name in _TEXT_ARGUMENT.findall(text)]
+        case SettingProbe():
+            found = _TEXT_ARGUMENT.findall(probe.name)
     return sorted(set(found))
 
 
@@ -147,11 +161,11 @@ def _numbered(material: Material, past: bool) -> list[tuple[int, Passage]]:
     return [(number, one) for number, one in numbered if one.source.startswith(f"{PAST}/") == past]
 
 
-def _probes(app_id: str) -> Mapping[str, Probe]:
-    return load_app(app_id).probes if app_id in app_names() else {}
+def _probes(app_id: str) -> Mapping[str, AnyProbe]:
+    return load_entry(app_id).asked if app_id in entry_names() else {}
 
 
-def _asks(probe: Probe) -> str:
+def _asks(probe: AnyProbe) -> str:
     match probe:
         case SqliteProbe():
             return " ".join(probe.query.split())
@@ -161,3 +175,7 @@ def _asks(probe: Probe) -> str:
             return f"{', '.join(probe.select)} of {probe.path}"
         case PageProbe():
             return "what the open page says"
+        case ContentProbe():
+            return f"{', '.join(probe.select)} of {probe.uri}"
+        case SettingProbe():
+            return f"the {probe.namespace} setting {probe.name}"

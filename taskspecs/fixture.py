@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pipeline.app_entry import app_names, load_app
+from pipeline.app_entry import entry_names, load_entry, server_of
 from pipeline.app_install import place_of
 from pipeline.app_state import checksum, snapshot
 from pipeline.records import digest
@@ -23,8 +23,8 @@ def fingerprint_of(task: TaskSpec) -> str:
 
 @cache
 def _template(app_id: str) -> tuple[str, ...]:
-    """An application that lives in this process has no template: its first state is part of its program."""
-    if app_id not in app_names():
+    """An application that lives in this process or on a phone has no template: its first state is part of it."""
+    if app_id not in entry_names():
         return (app_id,)
-    entry = load_app(app_id)
-    return (app_id, entry.version, checksum(snapshot(entry.state, place_of(entry).template)))
+    stated, server = (app_id, load_entry(app_id).version), server_of(app_id)
+    return stated if server is None else (*stated, checksum(snapshot(server.state, place_of(server).template)))

@@ -11,7 +11,7 @@ from datetime import date
 
 from catalogs.store import NOTHING_NEW, Known, load_catalog
 from pipeline.allowlist import AllowList
-from pipeline.app_entry import app_names, load_app
+from pipeline.app_entry import entry_names, load_entry
 from pipeline.errors import ConfigError
 from pipeline.tasks import Capability, TaskSpec
 from taskspecs.gate_cases import Surroundings
@@ -30,7 +30,7 @@ def around_tasks(
     named = _named_probes(tasks)
     # An application in memory, or a site, has a catalog but no entry: its probes are those that are asked.
     probes = {
-        app_id: frozenset(load_app(app_id).probes) if app_id in app_names() else named[app_id]
+        app_id: frozenset(load_entry(app_id).asked) if app_id in entry_names() else named[app_id]
         for app_id, found in capabilities.items()
         if found
     }
@@ -38,7 +38,7 @@ def around_tasks(
         capabilities={one.capability_id: one for found in capabilities.values() for one in found},
         probes=probes,
         # A site that has a catalog and no entry is somebody else's: what is done there lasts.
-        resettable=frozenset(probes) & (frozenset(app_names()) | _IN_MEMORY),
+        resettable=frozenset(probes) & (frozenset(entry_names()) | _IN_MEMORY),
         allow=AllowList(allow),
         today=today,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from catalogs.store import capability
-from pipeline.app_entry import app_names, load_app
+from pipeline.app_entry import entry_names, load_entry
 from pipeline.errors import ConfigError
 from pipeline.structs import Param
 from pipeline.tasks import ANSWER, RESERVED_PROBES
@@ -154,4 +154,4 @@ def _mentioned(params: list[Param]) -> set[str]:
 
 def _probes(app_id: str) -> frozenset[str] | None:
     """The probes of an application that ships; None when it has no entry, as one that lives in this process."""
-    return frozenset(load_app(app_id).probes) if app_id in app_names() else None
+    return frozenset(load_entry(app_id).asked) if app_id in entry_names() else None

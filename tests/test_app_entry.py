@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.app_entry import AppEntry, PipInstall, app_names, filled, load_app, read_entry
+from pipeline.app_entry import (
+    AppEntry,
+    PhoneEntry,
+    PipInstall,
+    app_names,
+    entry_names,
+    filled,
+    load_app,
+    load_entry,
+    read_entry,
+)
 from pipeline.errors import ConfigError
 from tests.tinyapp import ENTRY
 
@@ -21,9 +31,9 @@ def test_the_shipped_applications_are_listed_in_order() -> None:
 ENTRIES = [load_app(name) for name in app_names()]
 
 
-@pytest.mark.parametrize("app_id", app_names())
+@pytest.mark.parametrize("app_id", entry_names())
 def test_every_shipped_entry_has_the_id_of_its_folder(app_id: str) -> None:
-    assert load_app(app_id).app_id == app_id
+    assert load_entry(app_id).app_id == app_id
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.install.kind == "pip"], ids=lambda entry: entry.app_id)
@@ -75,6 +85,51 @@ def test_what_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError, match="not a readable application entry"):
         read_entry(path)
+
+
+PHONE = {
+    "app_id": "jotter",
+    "title": "Jotter",
+    "version": "1",
+    "platform": "mobile",
+    "licence": "MIT",
+    "package": "org.example.jotter",
+    "state": [{"kind": "content", "uri": "content://org.example.jotter/notes", "key": ["_id"]}],
+    "probes": {"note": {"kind": "content", "uri": "content://org.example.jotter/notes", "select": ["body"]}},
+}
+
+
+def test_an_application_of_a_phone_is_asked_through_the_phone(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(yaml.safe_dump(PHONE))
+
+    entry = read_entry(path)
+
+    assert isinstance(entry, PhoneEntry)
+    assert list(entry.asked) == ["note"]
+
+
+def test_pages_on_a_phone_are_asked_as_the_application_they_are_of(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(yaml.safe_dump({**PHONE, "state": [], "probes": {}, "page_of": "fava"}))
+
+    assert read_entry(path).asked == load_app("fava").probes
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"package": "org example"}, "package: "),
+        ({"start": ["run"]}, "start: Extra inputs are not permitted"),
+        ({"probes": {"p": {"kind": "sqlite", "path": "x", "query": "y"}}}, "probes.p: "),
+    ],
+)
+def test_a_wrong_field_of_a_phone_s_application_is_named(tmp_path: Path, change: dict[str, object], said: str) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(yaml.safe_dump({**PHONE, **change}))
+    with pytest.raises(ConfigError, match=r"app\.yaml") as caught:
+        read_entry(path)
+    assert said in str(caught.value)
 
 
 def test_the_folder_is_part_of_no_identity(tmp_path: Path) -> None:

@@ -37,8 +37,9 @@ def test_the_set_up_is() -> None:
 def garden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskSpec:
     """A task on an application whose state is a folder; `version` and `template` can be changed between tests."""
     monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(fixture, "app_names", lambda: ["garden"])
-    monkeypatch.setattr(fixture, "load_app", lambda _: entry(tmp_path, "1"))
+    monkeypatch.setattr(fixture, "entry_names", lambda: ["garden"])
+    monkeypatch.setattr(fixture, "load_entry", lambda _: entry(tmp_path, "1"))
+    monkeypatch.setattr(fixture, "server_of", lambda _: entry(tmp_path, "1"))
     fixture._template.cache_clear()
     return TASK.model_copy(update={"app_ids": ["garden"]})
 
@@ -62,7 +63,8 @@ def entry(folder: Path, version: str) -> AppEntry:
 def test_version_and_first_state_are(garden: TaskSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prints = []
     for version, content in (("1", "rose"), ("1", "oak"), ("2", "oak"), ("1", "rose")):
-        monkeypatch.setattr(fixture, "load_app", lambda _, version=version: entry(tmp_path, version))
+        for name in ("load_entry", "server_of"):
+            monkeypatch.setattr(fixture, name, lambda _, version=version: entry(tmp_path, version))
         bed = place_of(entry(tmp_path, version)).template / "beds" / "one"
         bed.parent.mkdir(parents=True, exist_ok=True)
         bed.write_text(content, encoding="utf-8")

@@ -12,7 +12,7 @@ import typer
 from catalogs.coverage import Covered, by_app, covered, many_sided
 from catalogs.pools import mobile_pool, web_pool
 from catalogs.store import catalog_names, load_catalog
-from pipeline.apps import app_names
+from pipeline.app_entry import entry_names
 from pipeline.commands.shell import Command, examples
 from pipeline.coverage_page import coverage_page
 from pipeline.query import query
@@ -42,7 +42,7 @@ def coverage(
     the runs that still hold, without DIR those of the shipped sets.
     """
     given = folders or []
-    shipped = sorted(set(catalog_names()) & set(app_names()))
+    shipped = sorted(set(catalog_names()) & set(entry_names()))
     rows = covered(given, [capability for app_id in shipped for capability in load_catalog(app_id)])
     for line in _lines(rows):
         typer.echo("\t".join(line))

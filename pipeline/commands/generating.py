@@ -17,7 +17,7 @@ from rich.table import Table
 from catalogs.library import library_for
 from catalogs.store import load_catalog
 from pipeline.actions import Model
-from pipeline.app_entry import app_names
+from pipeline.app_entry import entry_names
 from pipeline.clients import endpoint_of
 from pipeline.commands.shell import Command, examples
 from pipeline.commands.tasks import day_of
@@ -139,7 +139,7 @@ def _settings(
     tasks = settings.tasks.model_copy(update={key: value for key, value in options.items() if value is not None})
     settings = settings.model_copy(update={"tasks": tasks, "seed": settings.seed if seed is None else seed})
     offered = template_apps()
-    app_ids = named or (settings.apps if config else [app_id for app_id in offered if app_id in app_names()])
+    app_ids = named or (settings.apps if config else [app_id for app_id in offered if app_id in entry_names()])
     for app_id in app_ids:
         # What is wrong in the data is told before anything is started. A model needs no templates.
         if settings.model.base_url is None or app_id in offered:
