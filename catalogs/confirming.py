@@ -24,7 +24,7 @@ from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.structs import Node, Param
 from pipeline.tasks import Capability, ProcedureStep, Slot
-from pipeline.words import CapabilityStatus
+from pipeline.words import CapabilityStatus, Platform
 from taskspecs.store import bind
 
 TRY_SECONDS = 60.0
@@ -84,9 +84,9 @@ class Follower(Policy):
     name = "explorer"
     policy_id = "explorer"
 
-    def __init__(self, plan: Sequence[ProcedureStep], language: str) -> None:
+    def __init__(self, plan: Sequence[ProcedureStep], language: str, platform: Platform) -> None:
         self._language = language
-        self._script = Script([Planned(step) for step in plan], language)
+        self._script = Script([Planned(step) for step in plan], language, platform)
         self._at = 0
         self.missing: Missing | None = None
 
@@ -121,7 +121,7 @@ class Confirmer:
     async def attempt(self, capability: Capability, seconds: float) -> Trial:
         """Reset the application and run the procedure with the first slot examples."""
         steps = bind(capability.procedure, first_examples(capability.slots))
-        follower = Follower([*steps, ProcedureStep(action="Finished")], capability.language)
+        follower = Follower([*steps, ProcedureStep(action="Finished")], capability.language, self._subject.platform)
         task = trial_task(self._subject, capability, steps, seconds)
         plan = plan_attempt("explore", task.task_id, follower.policy_id, seed=self._seed)
         record = await rollout(task, self._environment, follower, PermissiveGate("exploration"), plan)

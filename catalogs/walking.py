@@ -74,7 +74,7 @@ class Walker:
 
     async def follow(self, steps: Sequence[ProcedureStep]) -> Walked:
         """Carry out steps one after another, until something is missing or fails."""
-        script = Script([Planned(step) for step in steps], self._subject.language)
+        script = Script([Planned(step) for step in steps], self._subject.language, self._subject.platform)
         strides: list[Stride] = []
         problem: str | None = None
         self._environment.drain_events()

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.actions import Pixel
+from pipeline.policies.paging import Direction
 from pipeline.structs import Box, Node
 from pipeline.tasks import ProcedureStep
 
@@ -66,14 +67,16 @@ def shown(node: Node, width: int, height: int) -> Box | None:
     return Box(left=left, top=top, right=right, bottom=bottom) if right > left and bottom > top else None
 
 
-def way_to(nodes: Sequence[Node], place: int, width: int, height: int) -> tuple[str, Pixel]:
+def way_to(nodes: Sequence[Node], place: int, width: int, height: int) -> tuple[Direction, Pixel]:
     """The direction to scroll so that a node comes into the picture, and where.
 
     That is over its visible neighbour in reading order, which shares its scrolled area, be that the page or a part.
     What the picture's edge cuts lies behind that edge, also when its neighbour in the same row still shows.
     """
     wanted = nodes[place].box or Box(left=0, top=height, right=width, bottom=height)
-    cut = "down" if wanted.top < height < wanted.bottom else "up" if wanted.top < 0 < wanted.bottom else None
+    cut: Direction | None = (
+        "down" if wanted.top < height < wanted.bottom else "up" if wanted.top < 0 < wanted.bottom else None
+    )
     for node in [*reversed(nodes[:place]), *nodes[place + 1 :]]:
         box = shown(node, width, height)
         direction = _direction(box, wanted) if box else None
@@ -83,7 +86,7 @@ def way_to(nodes: Sequence[Node], place: int, width: int, height: int) -> tuple[
     return _direction(picture, wanted) or "down", picture.centre
 
 
-def _direction(here: Box, there: Box) -> str | None:
+def _direction(here: Box, there: Box) -> Direction | None:
     """Where one box lies from another; nothing when they overlap."""
     if there.top >= here.bottom:
         return "down"

@@ -18,7 +18,6 @@ from pipeline.actions import (
     Hover,
     Point,
     Pointed,
-    Scroll,
     SelectOption,
     Terminal,
     Type,
@@ -26,11 +25,12 @@ from pipeline.actions import (
     canonical_point,
 )
 from pipeline.policies.grounding import INTERACTIVE, shown
+from pipeline.policies.paging import direction_of, page
 from pipeline.policies.script import Move
 from pipeline.policies.wording import Aim, is_chinese, thought
 from pipeline.protocols import Observation
 from pipeline.structs import Node
-from pipeline.words import Mistake
+from pipeline.words import Mistake, Platform
 
 _WEIGHTS: dict[Mistake, int] = {"wrong_target": 3, "useless": 4, "wrong_value": 2, "premature": 1}
 
@@ -46,23 +46,27 @@ class Slip(NamedTuple):
 
 def is_idle(move: Move) -> bool:
     """Whether a move only waits for a target or scrolls to it."""
-    return move.preparing and isinstance(move.action, Scroll | Wait)
+    return move.preparing and (isinstance(move.action, Wait) or direction_of(move.action) is not None)
 
 
-def slip(rng: random.Random, rate: float, move: Move, seen: Observation, language: str) -> Slip | None:
+def slip(
+    rng: random.Random, rate: float, move: Move, seen: Observation, language: str, platform: Platform = "web"
+) -> Slip | None:
     """With probability `rate` a mistake that the move allows."""
     if is_idle(move) or rng.random() >= rate:
         return None
-    drawn = [found for kind in _WEIGHTS if (found := _of_kind(kind, rng, move, seen, language)) is not None]
+    drawn = [found for kind in _WEIGHTS if (found := _of_kind(kind, rng, move, seen, language, platform)) is not None]
     return rng.choices(drawn, weights=[_WEIGHTS[found.kind] for found in drawn])[0] if drawn else None
 
 
-def _of_kind(kind: Mistake, rng: random.Random, move: Move, seen: Observation, language: str) -> Slip | None:
+def _of_kind(
+    kind: Mistake, rng: random.Random, move: Move, seen: Observation, language: str, platform: Platform
+) -> Slip | None:
     match kind:
         case "wrong_target":
             return _wrong_target(rng, move, seen)
         case "useless":
-            return _useless(rng, move, seen, language)
+            return _useless(rng, move, seen, language, platform)
         case "wrong_value":
             return _wrong_value(rng, move, language)
         case "premature":
@@ -80,16 +84,19 @@ def _wrong_target(rng: random.Random, move: Move, seen: Observation) -> Slip | N
     return Slip("wrong_target", action, move.thought, stands=rng.random() < 0.3)
 
 
-def _useless(rng: random.Random, move: Move, seen: Observation, language: str) -> Slip | None:
-    """Something that leads nowhere: wait, scroll, hover, or click what does nothing."""
+def _useless(rng: random.Random, move: Move, seen: Observation, language: str, platform: Platform) -> Slip | None:
+    """Something that leads nowhere: wait, scroll, hover (a finger cannot), or click what does nothing."""
     if isinstance(move.action, Terminal):
         return None
     middle = Point(x=500, y=500)
     dead = [pair for pair in _visible(seen) if pair[0].role in ("heading", "StaticText") and pair[0].name]
-    choices: list[tuple[Action, Node | None]] = [(Wait(), None), (Scroll(point=middle, direction="down"), None)]
+    choices: list[tuple[Action, Node | None]] = [(Wait(), None), (page(platform, middle, "down"), None)]
     if dead:
         node, point = rng.choice(dead)
-        choices += [(Hover(point=point), node), (Click(point=point), node)]
+        choices += [
+            (Click(point=point) if platform == "mobile" else Hover(point=point), node),
+            (Click(point=point), node),
+        ]
     action, aim = rng.choice(choices)
     purpose = "再看一看" if is_chinese(language) else "see what is there"
     words = thought(language, action, Aim(aim.role, aim.name) if aim else None, purpose)

@@ -10,9 +10,10 @@ import random
 from collections import Counter
 
 from catalogs.store import NOTHING_NEW, Known, capability
-from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Scroll, Wait
+from pipeline.actions import Action, CallUser, Finished, Point, Pointed, PressBack, Wait
 from pipeline.policies.grounding import promising
 from pipeline.policies.mistakes import Slip, is_idle, slip
+from pipeline.policies.paging import page
 from pipeline.policies.script import Missing, Move, Planned, Script, decision_of
 from pipeline.policies.wording import is_chinese, thought
 from pipeline.protocols import Decision, Observation, Policy, Turn
@@ -55,7 +56,9 @@ class PlannerPolicy(Policy):
             return self._say(PressBack(), turn)
         if isinstance(move, Missing):
             return self._without(move, turn)
-        mistake = slip(self._chance(move), self._mistakes, move, turn.observation, self._task.language)
+        mistake = slip(
+            self._chance(move), self._mistakes, move, turn.observation, self._task.language, self._task.platform
+        )
         if mistake is not None:
             return self._err(mistake, move, script, turn)
         script.take(move)
@@ -65,7 +68,7 @@ class PlannerPolicy(Policy):
     def _followed(self, seen: Observation) -> Script:
         if self._script is None:
             plan = planned(self._task, self._known) or _search(self._task, seen)
-            self._script = Script(plan, self._task.language)
+            self._script = Script(plan, self._task.language, self._task.platform)
         return self._script
 
     def _chance(self, move: Move) -> random.Random:
@@ -92,7 +95,7 @@ class PlannerPolicy(Policy):
         """What the plan needs is not there: look once more, then say so if it is what the task names."""
         if not self._searched:
             self._searched = True
-            return self._say(Scroll(point=Point(x=500, y=500), direction="down"), turn)
+            return self._say(page(self._task.platform, Point(x=500, y=500), "down"), turn)
         if missing.planned.slotted:
             return self._say(Finished(content=_infeasible(self._task.language, missing)), turn)
         return self._say(CallUser(content=missing.detail), turn)

@@ -1,7 +1,8 @@
 """Turns a recorded procedure into actions, one per turn, each grounded anew on the screen as it is now.
 
 A proposed move changes nothing until it is taken, so that a policy may do something else first. Typing and choosing
-begin with a click on their field; what lies outside the picture is scrolled to; what is absent is waited for.
+begin with a click on their field; what lies outside the picture is scrolled to; what is absent is waited for, and on a
+phone, whose tree holds only what shows, looked for by paging to both ends of the screen's content.
 This module knows nothing of tasks, mistakes or when to give up.
 """
 
@@ -17,6 +18,7 @@ from pipeline.actions import (
     Action,
     Click,
     Pixel,
+    Point,
     Scroll,
     SelectOption,
     Wait,
@@ -27,14 +29,16 @@ from pipeline.actions import (
 )
 from pipeline.errors import ConfigError, first_problem
 from pipeline.policies.grounding import captured, find, option_index, options_of, shown, way_to
+from pipeline.policies.paging import Direction, page
 from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import Decision, Observation, Turn
 from pipeline.records import Frame
 from pipeline.structs import Box, Node, Param
 from pipeline.tasks import ProcedureStep
-from pipeline.words import Mistake
+from pipeline.words import Mistake, Platform
 from taskspecs.store import bind
 
+_MIDDLE = Point(x=500, y=500)
 _MAX_SCROLLS = 8
 _MAX_WAITS = 3
 """For what belongs to the application and must come; one less for what the task names, which may not exist."""
@@ -52,6 +56,13 @@ class Planned(NamedTuple):
     purpose: str = ""
 
 
+class Paging(NamedTuple):
+    """A search through a screen's content: where to, and what showed before the last move."""
+
+    direction: Direction
+    shown: frozenset[tuple[str, Box | None]]
+
+
 class Progress(NamedTuple):
     """How far a script has come: `field_at` is the step that gave a field its focus, `resume` where to go on then."""
 
@@ -60,6 +71,7 @@ class Progress(NamedTuple):
     waits: int = 0
     scrolls: int = 0
     sought: Box | None = None
+    paging: Paging | None = None
     field_at: int | None = None
     resume: int | None = None
 
@@ -86,9 +98,9 @@ class Missing(NamedTuple):
 class Script:
     """A plan being followed."""
 
-    def __init__(self, plan: Sequence[Planned], language: str) -> None:
+    def __init__(self, plan: Sequence[Planned], language: str, platform: Platform = "web") -> None:
         self._plan = list(plan)
-        self._language = language
+        self._language, self._platform = language, platform
         self._progress = Progress()
         self._before: Progress | None = None
         self._repeats = 0
@@ -149,7 +161,8 @@ class Script:
         if step.capture is not None:
             value = captured(nodes, step.capture)
             if value is None:
-                return self._absent(planned, progress, f"nothing on the screen matches {step.capture!r}")
+                detail = f"nothing on the screen matches {step.capture!r}"
+                return self._absent(planned, progress, detail, nodes)
             learnt = (Param(name=step.save_as or "captured", value=value),)
             planned = planned._replace(step=bind([step], list(learnt))[0])
         move = self._aimed(planned, progress, frame, nodes)
@@ -158,16 +171,17 @@ class Script:
     def _aimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
         step = planned.step
         if not _names_target(step):
-            return self._unaimed(planned, progress, frame, nodes)
+            return self._unaimed(planned, progress, nodes)
         place = find(nodes, step)
         if place is None:
-            return self._absent(planned, progress, f"no {step.role or 'element'} {step.name!r} on the screen")
+            detail = f"no {step.role or 'element'} {step.name!r} on the screen"
+            return self._absent(planned, progress, detail, nodes)
         progress = progress._replace(field_at=progress.at)
         visible = shown(nodes[place], frame.width, frame.height)
         if visible is None:
             return self._scroll(planned, progress, place, frame, nodes)
         if step.action in _WITH_FIELD and progress.clicked:
-            return self._unaimed(planned, progress, frame, nodes)
+            return self._unaimed(planned, progress, nodes)
         return self._at(planned, progress, nodes[place], visible.centre, frame)
 
     def _at(self, planned: Planned, progress: Progress, target: Node, pixel: Pixel, frame: Frame) -> Move:
@@ -179,7 +193,7 @@ class Script:
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
         return Move(action, words, after, target, preparing)
 
-    def _unaimed(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
+    def _unaimed(self, planned: Planned, progress: Progress, nodes: list[Node]) -> Move | Missing:
         """An action where the focus is, or one without any place."""
         step = planned.step
         field = find(nodes, self._planned(progress.field_at).step) if progress.field_at is not None else None
@@ -194,8 +208,9 @@ class Script:
             choice = SelectOption(index=index)
             words = thought(self._language, choice, Aim("option", step.content or ""), planned.purpose)
             return Move(choice, words, after, node, choices=len(options))
-        middle = canonical_point(Pixel(x=frame.width // 2, y=frame.height // 2), frame.width, frame.height)
-        action = action_of(step, point=middle.model_dump())
+        action = action_of(step, point=_MIDDLE.model_dump())
+        if isinstance(action, Scroll):
+            action = page(self._platform, action.point, action.direction)
         return Move(action, thought(self._language, action, aim, planned.purpose), after, node if aim else None)
 
     def _scroll(
@@ -206,17 +221,38 @@ class Script:
             return Missing(planned, f"{target.role} {target.name!r} cannot be scrolled to")
         direction, pixel = way_to(nodes, place, frame.width, frame.height)
         point = canonical_point(pixel, frame.width, frame.height)
-        action = Scroll.model_validate({"point": point, "direction": direction})
+        action = page(self._platform, point, direction)
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
         after = progress._replace(scrolls=progress.scrolls + 1, sought=target.box)
         return Move(action, words, after, target, preparing=True)
 
-    def _absent(self, planned: Planned, progress: Progress, detail: str) -> Move | Missing:
-        """Wait for what is not there yet; an optional step is not waited for."""
+    def _absent(
+        self, planned: Planned, progress: Progress, detail: str, nodes: Sequence[Node] | None = None
+    ) -> Move | Missing:
+        """Wait for what is not there yet, then look for it; an optional step is neither waited for nor looked for."""
         patience = _MAX_WAITS - 1 if planned.slotted else _MAX_WAITS
-        if planned.step.optional or progress.waits >= patience:
+        if planned.step.optional:
             return Missing(planned, detail)
-        return self._wait(progress._replace(waits=progress.waits + 1))
+        if progress.waits < patience and progress.paging is None:
+            return self._wait(progress._replace(waits=progress.waits + 1))
+        if self._platform == "mobile" and nodes is not None:
+            return self._page(planned, progress, detail, nodes)
+        return Missing(planned, detail)
+
+    def _page(self, planned: Planned, progress: Progress, detail: str, nodes: Sequence[Node]) -> Move | Missing:
+        """Go on to the content's end, then back to its beginning, until a move shows nothing else."""
+        here = frozenset((node.name, node.box) for node in nodes)
+        before = progress.paging or Paging("down", frozenset())
+        direction = before.direction
+        if before.shown == here:
+            if direction == "up":
+                return Missing(planned, detail)
+            direction = "up"
+        if progress.scrolls >= 2 * _MAX_SCROLLS:
+            return Missing(planned, detail)
+        action = page(self._platform, _MIDDLE, direction)
+        after = progress._replace(scrolls=progress.scrolls + 1, paging=Paging(direction, here))
+        return Move(action, thought(self._language, action), after, preparing=True)
 
     def _wait(self, progress: Progress) -> Move:
         action = Wait()

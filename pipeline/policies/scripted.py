@@ -17,7 +17,7 @@ class ScriptedPolicy(Policy):
     def __init__(self, policy_id: str, task: TaskSpec) -> None:
         self.policy_id = policy_id
         self._language = task.language
-        self._script = Script([Planned(step) for step in task.oracle], task.language)
+        self._script = Script([Planned(step) for step in task.oracle], task.language, task.platform)
 
     async def decide(self, turn: Turn) -> Decision:
         """The oracle's next move on the current screen."""

@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.actions import Action, Answer, CallUser, Finished, Hotkey, Launch, PressBack, Scroll, TakeNote, Type, Wait
+from pipeline.actions import (
+    Action,
+    Answer,
+    CallUser,
+    Finished,
+    Hotkey,
+    Launch,
+    PressBack,
+    Scroll,
+    Swipe,
+    TakeNote,
+    Type,
+    Wait,
+)
+from pipeline.policies.paging import direction_of
 
 _VERBS = {
     "AcceptDialog": ("Accept the next dialog", "接受下一个对话框"),
@@ -38,7 +52,7 @@ _ROLES = {
     "tab": "标签页",
     "textbox": "输入框",
 }
-_DIRECTIONS = {"down": "下", "left": "左", "right": "右", "up": "上"}
+_DIRECTIONS = {"down": "下", "left": "左", "right": "右", "up": "上", "": ""}
 
 
 class Aim(NamedTuple):
@@ -87,8 +101,8 @@ def _english(action: Action, where: str) -> str:
     match action:
         case Type():
             return f'Type "{action.content}"' + (f" into{where}" if where else "")
-        case Scroll():
-            return f"Scroll {action.direction}" + (f" towards{where}" if where else "")
+        case Scroll() | Swipe():
+            return f"Scroll {direction_of(action)}" + (f" towards{where}" if where else "")
         case Hotkey():
             return f"Press {'+'.join(action.keys)}" + (f" in{where}" if where else "")
         case Launch():
@@ -103,8 +117,8 @@ def _chinese(action: Action, where: str) -> str:
     match action:
         case Type():
             return (f"在{where}中" if where else "") + f"输入“{action.content}”"
-        case Scroll():
-            return f"向{_DIRECTIONS[action.direction]}滚动" + (f"到{where}" if where else "")
+        case Scroll() | Swipe():
+            return f"向{_DIRECTIONS[direction_of(action) or '']}滚动" + (f"到{where}" if where else "")
         case Hotkey():
             return (f"在{where}中" if where else "") + f"按下{'+'.join(action.keys)}"
         case Launch():
