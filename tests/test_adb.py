@@ -12,12 +12,11 @@ import adbutils
 import psutil
 import pytest
 
-from pipeline.envs import adb as adb_module
 from pipeline.envs.adb import AdbServer, Listed
 from pipeline.envs.adb_device import AdbDevice, Ran, command_line
 from pipeline.errors import EnvError, SetupError
 from pipeline.handset.wire import Output, serve
-from pipeline.ports import LOOPBACK, is_taken, listening
+from pipeline.ports import LOOPBACK, free_port, is_taken, listening
 from pipeline.reaper import Scratch
 from tests.phones import Plugged, ScriptedPhone, plugged
 
@@ -80,7 +79,7 @@ async def test_a_server_that_was_lost_comes_back_and_finds_the_device(there: Plu
 
 
 async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adb_module, "_client_version", lambda: 40)
+    monkeypatch.setattr("pipeline.envs.adb._client_version", lambda: 40)
     with Scratch("old", tmp_path) as scratch:
         server = AdbServer(scratch)
         with pytest.raises(SetupError, match="the adb server speaks version 41"):
@@ -96,8 +95,8 @@ async def test_a_port_that_is_taken_meanwhile_is_left_to_its_owner(
     foreign = await asyncio.start_server(ignore, LOOPBACK, 0)
     taken = foreign.sockets[0].getsockname()[1]
     ports = iter([taken])
-    free = adb_module.free_port
-    monkeypatch.setattr(adb_module, "free_port", lambda: next(ports, None) or free())
+    free = free_port
+    monkeypatch.setattr("pipeline.envs.adb.free_port", lambda: next(ports, None) or free())
 
     with Scratch("port", tmp_path) as scratch:
         server = AdbServer(scratch)
