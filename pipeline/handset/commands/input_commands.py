@@ -14,9 +14,9 @@ _NUMBERS = {
 }  # fmt: skip
 _KEYS = {
     "DPAD_UP": "ArrowUp", "DPAD_DOWN": "ArrowDown", "DPAD_LEFT": "ArrowLeft", "DPAD_RIGHT": "ArrowRight",
-    "DPAD_CENTER": "Enter", "TAB": "Tab", "SPACE": "Space", "ENTER": "Enter", "NUMPAD_ENTER": "Enter", 
-    "DEL": "Backspace",     "PAGE_UP": "PageUp", "PAGE_DOWN": "PageDown", "ESCAPE": "Escape", "FORWARD_DEL": "Delete", "MOVE_HOME": "Home",
-    "MOVE_END": "End", "CUT": "Control+x", "COPY": "Control+c", "PASTE": "Control+v",
+    "DPAD_CENTER": "Enter", "TAB": "Tab", "SPACE": "Space", "ENTER": "Enter", "NUMPAD_ENTER": "Enter",
+    "DEL": "Backspace", "FORWARD_DEL": "Delete", "PAGE_UP": "PageUp", "PAGE_DOWN": "PageDown", "ESCAPE": "Escape",
+    "MOVE_HOME": "Home", "MOVE_END": "End", "CUT": "Control+x", "COPY": "Control+c", "PASTE": "Control+v",
 }  # fmt: skip
 _LONG_PRESS_SECONDS = 0.6
 _SWIPE_MILLISECONDS = 300
