@@ -1,7 +1,7 @@
 """One device behind a private adb server: commands, files and forwards, each with a deadline and a typed failure.
 
 Every argument that reaches the device's shell is quoted by `command_line`, the one function that does so. A device that
-was cut off is connected to again, once for each call, before anything is asked of it. Knows nothing of screens.
+was cut off is connected to again before anything is asked of it. Knows nothing of screens.
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ class AdbDevice:
         state = await self.state()
         while state != "device" and time.monotonic() < until:
             await asyncio.sleep(_POLL_SECONDS)
+            if self.over_tcp and not state:
+                # The server may take the new connection for the old one, whose end it has just noticed.
+                await self._server.connect(self.serial)
             state = await self.state()
         if state != "device":
             raise EnvError("device_offline", f"{self.serial} is '{state or 'not connected'}'{_ADVICE.get(state, '')}")
@@ -140,22 +143,18 @@ class AdbDevice:
     @asynccontextmanager
     async def _service(self, service: str, seconds: float) -> AsyncIterator[Channel]:
         """A stream to the device. One that is not there is connected to again, as long as nothing has been asked."""
-        async with self._server.channel(seconds) as channel:
-            try:
-                await channel.request(f"host:transport:{self.serial}")
-            except EnvError as error:
-                lost = error
-            else:
-                await channel.request(service)
-                yield channel
-                return
-        if lost.code != "device_offline":
-            raise lost
-        await self.attach()
-        async with self._server.channel(seconds) as channel:
-            await channel.request(f"host:transport:{self.serial}")
-            await channel.request(service)
-            yield channel
+        for tries_left in (2, 1, 0):
+            async with self._server.channel(seconds) as channel:
+                try:
+                    await channel.request(f"host:transport:{self.serial}")
+                except EnvError as error:
+                    if error.code != "device_offline" or not tries_left:
+                        raise
+                else:
+                    await channel.request(service)
+                    yield channel
+                    return
+            await self.attach()
 
 
 _ADVICE = {

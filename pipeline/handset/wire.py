@@ -84,7 +84,9 @@ class WireServer:
         assert task is not None
         self._hosts[task] = writer
         try:
-            await _Connection(self, self._device, reader, writer).run()
+            # Only `close` cancels, and the loop would report that as a failure of the connection.
+            with contextlib.suppress(asyncio.CancelledError):
+                await _Connection(self, self._device, reader, writer).run()
         finally:
             del self._hosts[task]
             writer.transport.abort()

@@ -1,0 +1,296 @@
+"""The Android environment: a device behind adb, one episode at a time.
+
+It looks (tree, picture and display of the same moment), tells what lies under a point of the last picture, acts, reads
+what a typed text became, answers probes and tells what happened beside. A device that breaks is given back as broken,
+and the next episode takes whichever one works. Which devices there are is the `Fleet`'s affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from pipeline.actions import Action, Pixel, Type
+from pipeline.envs.adb_device import AdbDevice
+from pipeline.envs.android_actions import Hands
+from pipeline.envs.android_apps import PhoneApps, Provide
+from pipeline.envs.android_capture import capture
+from pipeline.envs.android_display import Display, View, read_display
+from pipeline.envs.android_launch import Launcher, go_home
+from pipeline.envs.android_tree import IDLE_SECONDS, Dumped, TreeReader
+from pipeline.envs.android_typing import UNVERIFIED, check_arrived
+from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
+from pipeline.protocols import ActResult, Environment, Observation
+from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
+from pipeline.structs import Box, EnvironmentInfo, Node, TargetUnderPoint
+from pipeline.tasks import Check, TaskSpec
+from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
+
+_SETTLE_SECONDS = 0.4
+"""What a touch is given to show where no tree can be waited for."""
+
+
+class Phone(NamedTuple):
+    """A device that is ready, and whose it is for the moment."""
+
+    device: AdbDevice
+    name: str
+    provider: str
+    build: str
+
+
+class Fleet(Protocol):
+    """Where devices come from."""
+
+    async def take(self) -> Phone:
+        """A device that is ready, ours until it is given back; raises SetupError."""
+        ...
+
+    async def give_back(self, phone: Phone, *, worked: bool) -> None:
+        """Let others have it; one that did not work is remembered for it."""
+        ...
+
+    async def close(self) -> None:
+        """End what was started for devices."""
+        ...
+
+
+class _Shot(NamedTuple):
+    """One try at an observation."""
+
+    frame: Frame | None
+    capture_error: CaptureErrorCode | None
+    dumped: Dumped | None
+    tree_error: TreeErrorCode | None
+    display: Display
+    view: View | None
+
+    @property
+    def torn(self) -> bool:
+        """Whether the screen turned while it was looked at."""
+        turned = self.dumped is not None and self.dumped.rotation != self.display.rotation
+        return turned or (self.frame is not None and self.view is None)
+
+
+class _Held(NamedTuple):
+    """What belongs to the device of the moment."""
+
+    phone: Phone
+    apps: PhoneApps
+    trees: TreeReader
+
+
+class AndroidEnvironment(Environment):
+    """Implements `protocols.Environment`."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        provide: Provide,
+        *,
+        names: Mapping[str, str] | None = None,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        """`provide` makes a device's application; `names` are packages by what people call them."""
+        self._fleet = fleet
+        self._provide = provide
+        self._names = dict(names or {})
+        self._idle_seconds = idle_seconds
+        self._held: _Held | None = None
+        self._apps: PhoneApps | None = None
+        self._hands: Hands | None = None
+        self._shot: _Shot | None = None
+        self._nodes: list[Node] = []
+        self._events: list[Event] = []
+        self._worked = True
+        self._acted_at = 0.0
+
+    async def start(self, task: TaskSpec) -> EnvironmentInfo:
+        """Take a device, reset, set up and open the task's start; raises SetupError."""
+        await self.finish()
+        phone = await self._fleet.take()
+        apps = await self._apps_on(phone.device)
+        self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds))
+        self._worked, self._shot, self._nodes, self._events = True, None, [], []
+        try:
+            with self._noting_trouble():
+                await go_home(phone.device)
+                await apps.prepare(task)
+                await apps.open(task.start.app_id, task.start.path)
+                await apps.mark()
+        except EnvError as error:
+            raise SetupError(error.code, error.message) from error
+        names = {**self._names, **apps.titles}
+        self._hands = Hands(phone.device, Launcher(phone.device, names))
+        return EnvironmentInfo(driver="android", provider=phone.provider, device=phone.name, build=phone.build)
+
+    async def observe(self) -> Observation:
+        """Look; once more when the screen turned meanwhile. Raises EnvError when the device is gone."""
+        began, held = time.monotonic(), self._holding()
+        with self._noting_trouble():
+            shot = await self._taken(held)
+            if shot.torn:
+                shot = await self._taken(held)
+        before, self._shot = self._shot, shot
+        self._nodes = _in_picture(shot)
+        return Observation(
+            frame=shot.frame,
+            tree=self._tree(),
+            location=shot.display.focus,
+            title=self._title(held, shot.display),
+            capture_error=shot.capture_error,
+            tree_error=shot.tree_error,
+            flags=self._flags(shot, before),
+            seconds=round(time.monotonic() - began, 4),
+        )
+
+    async def target(self, pixel: Pixel) -> TargetUnderPoint | None:
+        """The smallest thing of the last tree under a pixel; nothing where there was no tree."""
+        under = [node for node in self._nodes if node.box is not None and node.box.contains(pixel)]
+        if not under:
+            return None
+        node = min(under, key=_area)
+        return TargetUnderPoint(role=node.role, name=node.name, box=node.box, states=node.states)
+
+    async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
+        """Carry out an action; raises ActionError or EnvError. The next look waits until the screen is at rest."""
+        held, hands = self._holding(), self._hands
+        if hands is None:
+            raise EnvError("not_started", "no episode has been started")
+        with self._noting_trouble():
+            await hands.act(action, [self._spot(point) for point in points])
+            self._acted_at = time.monotonic()
+            flags = await self._arrived(held, action.content) if isinstance(action, Type) else []
+        return ActResult(flags=flags)
+
+    async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
+        """Read what the checks ask, and the changes since `start`; raises EnvError when device or page is gone."""
+        apps = self._holding().apps
+        apps.check()
+        with self._noting_trouble():
+            return await apps.read(checks, observation_index)
+
+    def drain_events(self) -> list[Event]:
+        """Events since the last call, in order."""
+        events, self._events = self._events, []
+        return events
+
+    async def finish(self) -> None:
+        """Give the device back as it was found; what serves its pages is kept for the next episode."""
+        held, self._held = self._held, None
+        self._hands = None
+        if held is None:
+            return
+        try:
+            if self._worked:
+                with self._noting_trouble():
+                    await held.phone.device.unreverse()
+        finally:
+            await self._fleet.give_back(held.phone, worked=self._worked)
+
+    async def close(self) -> None:
+        """End the episode, and what was started for devices."""
+        await self.finish()
+        if self._apps is not None:
+            await self._apps.close()
+        await self._fleet.close()
+
+    async def _apps_on(self, device: AdbDevice) -> PhoneApps:
+        """The applications of a device: those of the last episode, unless it ran on another one."""
+        if self._apps is None or self._apps.device is not device:
+            if self._apps is not None:
+                await self._apps.close()
+            self._apps = PhoneApps(self._provide, device)
+        return self._apps
+
+    async def _taken(self, held: _Held) -> _Shot:
+        """Tree first: the tool that makes it waits until the screen is at rest; then the picture."""
+        device = held.phone.device
+        display = await read_display(device)
+        dumped, tree_error = None, None
+        if held.trees.is_quiet(display.focus):
+            await asyncio.sleep(max(0.0, self._acted_at + _SETTLE_SECONDS - time.monotonic()))
+        try:
+            dumped = await held.trees.read(display.focus)
+        except TreeError as error:
+            tree_error = error.code
+        (frame, capture_error), display = await asyncio.gather(_pictured(device), read_display(device))
+        view = View.of(frame.width, frame.height, display) if frame is not None else None
+        return _Shot(frame, capture_error, dumped, tree_error, display, view)
+
+    async def _arrived(self, held: _Held, text: str) -> list[str]:
+        """Read a typed text back where the tree allows it; raises ActionError when the field does not show it."""
+        focus = (await read_display(held.phone.device)).focus
+        try:
+            return check_arrived(text, (await held.trees.read(focus)).nodes)
+        except TreeError:
+            return [UNVERIFIED]
+
+    def _flags(self, shot: _Shot, before: _Shot | None) -> list[ObservationFlag]:
+        flags: list[ObservationFlag] = []
+        if shot.torn:
+            flags.append("torn")
+        if before is not None and before.display.rotation != shot.display.rotation:
+            flags.append("rotated")
+        if app := shot.display.not_responding:
+            flags.append("app_not_responding")
+            if before is None or before.display.not_responding != app:
+                self._events.append(
+                    Event(attempt_id="", step_index=0, kind="app_not_responding", message=app, decided_by="system")
+                )
+        return flags
+
+    def _tree(self) -> Tree | None:
+        return tree_of(self._nodes) if self._shot is not None and self._shot.dumped is not None else None
+
+    def _title(self, held: _Held, display: Display) -> str:
+        """What people call the application in front, as far as that is known."""
+        names = {**self._names, **held.apps.titles}
+        return next((name for name, package in reversed(names.items()) if package == display.package), display.package)
+
+    def _spot(self, pixel: Pixel) -> Pixel:
+        """Where a pixel of the last picture is touched; where there was none, pixels are the display's own."""
+        shot = self._shot
+        if shot is None or shot.frame is None:
+            return pixel
+        if shot.view is None:
+            raise ActionError(None, "the screen turned while it was looked at; look again")
+        return shot.view.to_display(pixel)
+
+    def _holding(self) -> _Held:
+        if self._held is None:
+            raise EnvError("not_started", "no episode has been started")
+        return self._held
+
+    @contextlib.contextmanager
+    def _noting_trouble(self) -> Iterator[None]:
+        """A device that does not do what devices do is given back as one that did not work."""
+        try:
+            yield
+        except EnvError:
+            self._worked = False
+            raise
+
+
+async def _pictured(device: AdbDevice) -> tuple[Frame | None, CaptureErrorCode | None]:
+    try:
+        return await capture(device), None
+    except CaptureError as error:
+        return None, error.code
+
+
+def _in_picture(shot: _Shot) -> list[Node]:
+    """The tree's nodes with their boxes in pixels of the picture; as they are where there is no picture."""
+    nodes = shot.dumped.nodes if shot.dumped is not None else []
+    view = shot.view
+    if view is None:
+        return nodes
+    return [node.model_copy(update={"box": view.to_picture(node.box)}) if node.box else node for node in nodes]
+
+
+def _area(node: Node) -> int:
+    box: Box | None = node.box
+    return (box.right - box.left) * (box.bottom - box.top) if box is not None else 0

@@ -1,0 +1,206 @@
+"""What an Android environment needs of an application, and pages of this machine that the phone opens.
+
+`WrappedSite` is a web application that runs on this machine and shows in a package of the phone, a browser for example.
+`PhoneApps` are the applications of one device: made when a task first needs them, kept until the device is given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from pipeline.envs.adb_device import AdbDevice
+from pipeline.envs.android_launch import Launcher
+from pipeline.envs.web_sites import CHANGES, Site
+from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
+from pipeline.records import ProbeRead
+from pipeline.tasks import RESERVED_PROBES, Check, SetupOperation, TaskSpec
+
+
+class PhoneApp(Protocol):
+    """An application of one device, that can be put back to its first state and asked about it."""
+
+    title: str
+    """What people call it."""
+    package: str
+    """The package that is in front when it shows."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether what it needs beside the device still runs."""
+        ...
+
+    async def start(self) -> None:
+        """Make it ready, once; raises SetupError."""
+        ...
+
+    async def reset(self) -> None:
+        """Put the state back and prove it; raises SetupError, or EnvError when the device does not answer."""
+        ...
+
+    async def apply(self, operations: Sequence[SetupOperation]) -> None:
+        """Carry out a task's set-up; raises SetupError."""
+        ...
+
+    async def open(self, path: str) -> None:
+        """Bring it to the front at a path of its own; raises SetupError or ActionError."""
+        ...
+
+    async def read(self, check: Check) -> list[list[str]]:
+        """What a check's probe answers; raises ProbeError."""
+        ...
+
+    async def mark(self) -> None:
+        """Remember the state as the one the episode begins with; raises SetupError."""
+        ...
+
+    async def changes(self) -> list[list[str]]:
+        """Rows [key, added|removed|changed] since the mark; raises ProbeError."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what was started for it."""
+        ...
+
+
+class WrappedSite(PhoneApp):
+    """A site of this machine in a package of the phone, which reaches it under the same port."""
+
+    def __init__(self, title: str, package: str, site: Site, device: AdbDevice) -> None:
+        self.title = title
+        self.package = package
+        self._site = site
+        self._device = device
+        self._launcher = Launcher(device, {})
+
+    @property
+    def alive(self) -> bool:
+        """Whether the site serves."""
+        return self._site.alive
+
+    async def start(self) -> None:
+        """Serve."""
+        await self._site.start()
+
+    async def reset(self) -> None:
+        """Put the site's state back, and let the phone reach it where it is now; raises SetupError or EnvError."""
+        await self._site.reset()
+        port = urlsplit(self._site.base_url).port
+        if port is None:
+            raise SetupError("no_port", f"{self._site.base_url} names no port that the phone could reach")
+        await self._device.reverse(port)
+
+    async def apply(self, operations: Sequence[SetupOperation]) -> None:
+        """As the site does."""
+        await self._site.apply(operations)
+
+    async def open(self, path: str) -> None:
+        """Open the page."""
+        await self._launcher.view(self._site.base_url + path, self.package)
+
+    async def read(self, check: Check) -> list[list[str]]:
+        """As the site answers; scripts cannot be run in a page of the phone."""
+        return await self._site.read(check)
+
+    async def mark(self) -> None:
+        """As the site does."""
+        await asyncio.to_thread(self._site.mark)
+
+    async def changes(self) -> list[list[str]]:
+        """As the site tells."""
+        return await asyncio.to_thread(self._site.changes)
+
+    async def close(self) -> None:
+        """Stop serving."""
+        await self._site.close()
+
+
+Provide = Callable[[str, AdbDevice], PhoneApp]
+"""Makes the application of an id for a device, not yet started; raises ConfigError for an unknown one."""
+
+
+class PhoneApps:
+    """The applications of one device, by id."""
+
+    def __init__(self, provide: Provide, device: AdbDevice) -> None:
+        self._provide = provide
+        self.device = device
+        self._started: dict[str, PhoneApp] = {}
+        self._episode: dict[str, PhoneApp] = {}
+        self._home = ""
+
+    async def prepare(self, task: TaskSpec) -> None:
+        """Reset and set up the task's applications; raises SetupError."""
+        self._home, self._episode = task.start.app_id, {}
+        for app_id in dict.fromkeys([task.start.app_id, *task.app_ids]):
+            app = self._started.get(app_id)
+            if app is None:
+                app = self._provide(app_id, self.device)
+                await app.start()
+                self._started[app_id] = app
+            await app.reset()
+            await app.apply([operation for operation in task.setup if operation.app_id == app_id])
+            self._episode[app_id] = app
+
+    async def open(self, app_id: str, path: str) -> None:
+        """Bring an application of the episode to the front; raises SetupError."""
+        try:
+            await self._episode[app_id].open(path)
+        except ActionError as error:
+            raise SetupError("app_not_opened", f"{app_id}: {error.detail}") from error
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Packages of the episode by what people call them."""
+        return {app.title: app.package for app in self._episode.values()}
+
+    def check(self) -> None:
+        """Raise EnvError when what an application needs has ended."""
+        for app_id, app in self._episode.items():
+            if not app.alive:
+                raise EnvError("app_gone", f"{app_id} has ended")
+
+    async def mark(self) -> None:
+        """Remember the states the episode begins with; raises SetupError."""
+        for app in self._episode.values():
+            await app.mark()
+
+    async def read(self, checks: Sequence[Check], index: int) -> list[ProbeRead]:
+        """Each distinct question once, then the changes of every application; raises EnvError."""
+        calls = {(check.app_id or self._home, check.call): check for check in checks}
+        reads = [
+            await self._ask(app_id, check, index)
+            for (app_id, _), check in calls.items()
+            if check.probe not in RESERVED_PROBES
+        ]
+        return [*reads, *[await self._changes(app_id, index) for app_id in self._episode]]
+
+    async def close(self) -> None:
+        """Stop every application."""
+        for app in self._started.values():
+            await app.close()
+        self._started, self._episode = {}, {}
+
+    async def _ask(self, app_id: str, check: Check, index: int) -> ProbeRead:
+        value, problem = None, None
+        try:
+            with boundary(ProbeError, "unreadable"):
+                value = await self._episode[app_id].read(check)
+        except ProbeError as error:
+            problem = error.message
+        return _read(app_id, check.call, index, value, problem)
+
+    async def _changes(self, app_id: str, index: int) -> ProbeRead:
+        value, problem = None, None
+        try:
+            with boundary(ProbeError, "unreadable"):
+                value = await self._episode[app_id].changes()
+        except ProbeError as error:
+            problem = error.message
+        return _read(app_id, CHANGES, index, value, problem)
+
+
+def _read(app_id: str, probe: str, index: int, value: list[list[str]] | None, error: str | None) -> ProbeRead:
+    return ProbeRead(attempt_id="", observation_index=index, app_id=app_id, probe=probe, value=value, error=error)
