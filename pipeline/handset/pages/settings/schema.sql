@@ -1,0 +1,1 @@
+-- Settings lie in the phone's own store.

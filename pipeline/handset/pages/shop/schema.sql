@@ -1,0 +1,58 @@
+CREATE TABLE products (
+  _id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  category TEXT NOT NULL,
+  price INTEGER NOT NULL,
+  rating REAL NOT NULL,
+  sold INTEGER NOT NULL,
+  stock INTEGER NOT NULL,
+  picture TEXT NOT NULL,
+  description TEXT NOT NULL
+);
+CREATE TABLE cart (
+  _id INTEGER PRIMARY KEY,
+  product_id INTEGER NOT NULL UNIQUE REFERENCES products (_id),
+  quantity INTEGER NOT NULL
+);
+CREATE TABLE favourites (_id INTEGER PRIMARY KEY, product_id INTEGER NOT NULL UNIQUE REFERENCES products (_id));
+CREATE TABLE coupons (
+  _id INTEGER PRIMARY KEY,
+  code TEXT NOT NULL UNIQUE,
+  percent INTEGER NOT NULL,
+  least INTEGER NOT NULL DEFAULT 0,
+  applied INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE addresses (
+  _id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  phone TEXT NOT NULL,
+  street TEXT NOT NULL,
+  city TEXT NOT NULL,
+  is_default INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE checkout (
+  _id INTEGER PRIMARY KEY,
+  address_id INTEGER NOT NULL,
+  delivery TEXT NOT NULL,
+  payment TEXT NOT NULL
+);
+CREATE TABLE orders (
+  _id INTEGER PRIMARY KEY,
+  placed TEXT NOT NULL,
+  status TEXT NOT NULL,
+  total INTEGER NOT NULL,
+  discount INTEGER NOT NULL DEFAULT 0,
+  delivery TEXT NOT NULL,
+  payment TEXT NOT NULL,
+  coupon TEXT NOT NULL DEFAULT '',
+  recipient TEXT NOT NULL,
+  address TEXT NOT NULL,
+  note TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE order_items (
+  _id INTEGER PRIMARY KEY,
+  order_id INTEGER NOT NULL REFERENCES orders (_id) ON DELETE CASCADE,
+  product_id INTEGER NOT NULL REFERENCES products (_id),
+  quantity INTEGER NOT NULL,
+  price INTEGER NOT NULL
+);
