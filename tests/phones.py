@@ -117,3 +117,11 @@ async def plugged(folder: Path, phone: ScriptedPhone | None = None) -> AsyncIter
         finally:
             await server.close()
             await wire.close()
+
+
+async def until(is_true: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:
+    """Wait for something to become true."""
+    end = time.monotonic() + seconds
+    while not await is_true():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.005)

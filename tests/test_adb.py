@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import adbutils
@@ -18,18 +18,11 @@ from pipeline.errors import EnvError, SetupError
 from pipeline.handset.wire import Output, serve
 from pipeline.ports import LOOPBACK, free_port, is_taken, listening
 from pipeline.reaper import Scratch
-from tests.phones import Plugged, ScriptedPhone, plugged
+from tests.phones import Plugged, ScriptedPhone, plugged, until
 
 HARD_WORDS = ["", "a b", "it's", '"q"', "$(touch x)", "`id`", "a;b", "<b>&", "你好 🙂", "%s", "\\", "two\nlines", "*"]
 
 USUAL_PORT = 5037
-
-
-async def _until(is_true: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:
-    until = time.monotonic() + seconds
-    while not await is_true():
-        assert time.monotonic() < until
-        await asyncio.sleep(0.005)
 
 
 @pytest.fixture
@@ -74,7 +67,7 @@ async def test_a_server_that_was_lost_comes_back_and_finds_the_device(there: Plu
     async def gone() -> bool:
         return not is_taken(there.server.port)
 
-    await _until(gone)
+    await until(gone)
     assert (await there.device.run("true")).code == 0
 
 
@@ -204,7 +197,7 @@ async def test_a_device_that_was_cut_off_is_connected_to_again(there: Plugged) -
 
     for _ in range(3):
         there.wire.drop()
-        await _until(cut_off)
+        await until(cut_off)
         assert (await there.device.run("true")).code == 0
 
     assert there.phone.count("true") == 3

@@ -93,9 +93,16 @@ class AdbDevice:
         """Run one command; its exit code is the caller's affair. Raises EnvError when the device does not answer."""
         return await self.run_all(words, seconds=seconds)
 
-    async def run_all(self, *commands: Sequence[str], seconds: float = CALL_SECONDS) -> Ran:
-        """Run commands one after the other in one go; the exit code is the last one's."""
-        async with self._service(f"shell,v2,raw:{command_line(*commands)}", seconds) as channel:
+    async def ask(self, *words: str, seconds: float = CALL_SECONDS) -> str:
+        """What a command that changes nothing prints; raises EnvError when the device does not answer."""
+        return (await self.run_all(words, seconds=seconds, reading=True)).text
+
+    async def run_all(self, *commands: Sequence[str], seconds: float = CALL_SECONDS, reading: bool = False) -> Ran:
+        """Run commands one after the other in one go; the exit code is the last one's.
+
+        Commands that only read are begun again when the connection breaks before the device has answered at all.
+        """
+        async with self._service(f"shell,v2,raw:{command_line(*commands)}", seconds, reading=reading) as channel:
             outputs: dict[int, list[bytes]] = {_STDOUT: [], _STDERR: []}
             while True:
                 kind, length = _PACKET.unpack(await channel.exactly(_PACKET.size))
@@ -112,8 +119,8 @@ class AdbDevice:
         return ran
 
     async def raw(self, *words: str, seconds: float = CALL_SECONDS) -> bytes:
-        """Standard output through the channel that changes no byte; raises EnvError when the device does not answer."""
-        async with self._service(f"exec:{command_line(words)}", seconds) as channel:
+        """What a command that only reads prints, byte for byte; raises EnvError when the device does not answer."""
+        async with self._service(f"exec:{command_line(words)}", seconds, reading=True) as channel:
             return await channel.rest()
 
     async def push(self, data: bytes, path: str, mode: int = 0o644) -> None:
@@ -141,17 +148,23 @@ class AdbDevice:
             await channel.status()
 
     @asynccontextmanager
-    async def _service(self, service: str, seconds: float) -> AsyncIterator[Channel]:
-        """A stream to the device. One that is not there is connected to again, as long as nothing has been asked."""
+    async def _service(self, service: str, seconds: float, *, reading: bool = False) -> AsyncIterator[Channel]:
+        """A stream to the device. One that is not there is connected to again, as long as nothing has been asked.
+
+        When the connection breaks while the device is asked, nobody knows whether it has heard: only a reading service
+        is then asked for again.
+        """
         for tries_left in (2, 1, 0):
             async with self._server.channel(seconds) as channel:
+                asked = False
                 try:
                     await channel.request(f"host:transport:{self.serial}")
+                    asked = True
+                    await channel.request(service)
                 except EnvError as error:
-                    if error.code != "device_offline" or not tries_left:
+                    if error.code != "device_offline" or not tries_left or (asked and not reading):
                         raise
                 else:
-                    await channel.request(service)
                     yield channel
                     return
             await self.attach()

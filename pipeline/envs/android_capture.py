@@ -25,25 +25,25 @@ _BLACK_SHARE = 0.9
 """The system's own bar may still show over a window that forbids pictures."""
 
 
-async def capture(device: AdbDevice, seconds: float = CAPTURE_SECONDS) -> Frame:
+async def capture(device: AdbDevice) -> Frame:
     """The screen as it is now; raises CaptureError, or EnvError when the device is gone."""
     try:
-        frame = await _taken(device, seconds)
+        frame = await _taken(device)
     except CaptureError:
         # Something on the way; once more, and what that says stands.
-        frame = await _taken(device, seconds)
+        frame = await _taken(device)
     if _is_black(frame) and await is_secure(device):
         raise CaptureError("secure_screen", "the window in front forbids pictures")
     return frame
 
 
-async def _taken(device: AdbDevice, seconds: float) -> Frame:
+async def _taken(device: AdbDevice) -> Frame:
     try:
-        return frame_of(await device.raw("screencap", "-p", seconds=seconds))
+        return frame_of(await device.raw("screencap", "-p", seconds=CAPTURE_SECONDS))
     except EnvError as error:
         if error.code != "adb_timeout":
             raise
-        raise CaptureError("timeout", f"no picture in {seconds:g} s") from error
+        raise CaptureError("timeout", f"no picture in {CAPTURE_SECONDS:g} s") from error
 
 
 def _is_black(frame: Frame) -> bool:

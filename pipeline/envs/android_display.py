@@ -49,21 +49,21 @@ class Display(NamedTuple):
 
 async def read_display(device: AdbDevice) -> Display:
     """The screen now; raises EnvError when the window manager does not say."""
-    text = (await device.run("dumpsys", "window", "displays")).text
+    text = await device.ask("dumpsys", "window", "displays")
     size, rotation = _SIZE.search(text), _ROTATION.search(text)
     if size is None or rotation is None:
         raise EnvError("display_unknown", f"the window manager does not say how the screen is: {text.strip()[:200]!r}")
     focus = _FOCUS.search(text)
     if focus is None:
         # Before Android 10 it is told elsewhere.
-        focus = _FOCUS.search((await device.run("dumpsys", "window", "windows")).text)
+        focus = _FOCUS.search(await device.ask("dumpsys", "window", "windows"))
     turns = int(rotation[1]) // 90 if rotation[1] else int(rotation[2])
     return Display(int(size[1]), int(size[2]), turns % 4, focus[1] if focus is not None else "")
 
 
 async def is_secure(device: AdbDevice) -> bool:
     """Whether the focused window forbids pictures; raises EnvError when the device does not answer."""
-    text = (await device.run("dumpsys", "window", "windows")).text
+    text = await device.ask("dumpsys", "window", "windows")
     focus = _FOCUS.search(text)
     if focus is None:
         return False
