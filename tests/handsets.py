@@ -112,7 +112,9 @@ class Held:
         return [] if said == "No result found." else [row.split(" ", 2)[2] for row in said.splitlines()]
 
     def fresh(self, *packages: str) -> None:
-        """Packages as they are at first, the home screen, and the ADB keyboard."""
+        """Packages as they are at first, in English, the home screen, and the ADB keyboard."""
+        if self.sh("getprop persist.sys.locale") != "en-US":
+            self.sh("setprop persist.sys.locale en-US")
         clears = [f"pm clear {package}" for package in packages]
         self.sh("; ".join([*clears, "input keyevent HOME", f"ime enable {ADB_IME}", f"ime set {ADB_IME}"]))
 
