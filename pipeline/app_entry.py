@@ -191,7 +191,7 @@ class Entry(Model):
 
 
 class PhoneEntry(Entry):
-    """An application of a phone: its package, and the activity that opens it, by default the one of the launcher.
+    """An application of a phone: the package of which a launcher shows an icon.
 
     One with `page_of` shows the pages of another application, which runs on this machine: its home, state and probes
     are that one's. Another one has state and probes of its own, and is put back by clearing its data; settings that are
@@ -200,7 +200,8 @@ class PhoneEntry(Entry):
 
     platform: Literal["mobile"]
     package: str = Field(pattern=r"^[A-Za-z][\w.]*$")
-    activity: str | None = None
+    locale: str | None = Field(default=None, pattern="^[a-z]{2}-[A-Z]{2}$")
+    """What the phone's language is set to for it; as it is where null."""
     page_of: str | None = None
     state: list[PhoneState] = Field(default_factory=list)
     bookkeeping: list[str] = Field(default_factory=list)

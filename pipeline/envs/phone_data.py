@@ -19,6 +19,7 @@ _NOTHING = "No result found."
 _NULL = "NULL"
 _UNSET = "null"
 _ORDER = "_id"
+_UNEQUAL = "its columns do not have the same rows: it changed meanwhile, or a text holds what looks like the next row"
 
 
 async def read_phone(device: AdbDevice, probe: PhoneProbe, args: Mapping[str, str]) -> list[list[str]]:
@@ -31,7 +32,7 @@ async def read_phone(device: AdbDevice, probe: PhoneProbe, args: Mapping[str, st
             where = {column: filled(text, dict(args)) for column, text in probe.where.items()}
             columns = [await _column(device, probe.uri, column, where) for column in probe.select]
             if len({len(cells) for cells in columns}) > 1:
-                raise ProbeError("unreadable", f"{probe.uri} changed while it was read")
+                raise ProbeError("unreadable", f"{probe.uri}: {_UNEQUAL}")
             return [list(cells) for cells in zip(*columns, strict=True)]
 
 
@@ -73,7 +74,7 @@ async def _rows(device: AdbDevice, source: ContentState) -> dict[str, str]:
     keys = [await _column(device, source.uri, column, {}) for column in source.key]
     rows = await _queried(device, source.uri)
     if any(len(column) != len(rows) for column in keys):
-        raise ProbeError("unreadable", f"{source.uri} changed while it was read")
+        raise ProbeError("unreadable", f"{source.uri}: {_UNEQUAL}")
     place = source.uri.removeprefix("content://")
     return {"/".join([place, *parts]): digest("row", row) for *parts, row in zip(*keys, rows, strict=True)}
 

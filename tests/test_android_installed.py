@@ -1,0 +1,133 @@
+"""Applications on a device, on the emulated handset through the real adb server: put back, asked, told apart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pipeline.app_entry import PhoneEntry, load_phone_app
+from pipeline.envs.adb import AdbServer
+from pipeline.envs.adb_device import AdbDevice
+from pipeline.envs.android_display import read_display
+from pipeline.envs.android_installed import InstalledApp
+from pipeline.envs.handset import HandsetProcess
+from pipeline.errors import ProbeError, SetupError
+from pipeline.reaper import Scratch
+from pipeline.structs import Param
+from pipeline.tasks import Check, SetupOperation
+
+NOTES = "content://org.pathproof.notes/notes"
+_TIMES = ("--bind", "created:s:2026-06-15 09:30", "--bind", "updated:s:2026-06-15 09:30")
+ENTRY = PhoneEntry.model_validate(
+    {
+        "app_id": "jotter",
+        "title": "Jotter",
+        "version": "1",
+        "platform": "mobile",
+        "licence": "MIT",
+        "folder": Path(),
+        "package": "org.pathproof.notes",
+        "locale": "en-US",
+        "state": [
+            {"kind": "content", "uri": NOTES, "key": ["_id"]},
+            {"kind": "setting", "namespace": "system", "names": ["screen_brightness", "made_up"]},
+        ],
+        "bookkeeping": ["system/made_up"],
+        "probes": {
+            "note": {"kind": "content", "uri": NOTES, "select": ["body", "pinned"], "where": {"title": "{title}"}},
+            "brightness": {"kind": "setting", "namespace": "system", "name": "screen_brightness"},
+            "absent": {"kind": "content", "uri": "content://org.pathproof.notes/nothing", "select": ["_id"]},
+        },
+    }
+)
+
+
+@asynccontextmanager
+async def phone() -> AsyncIterator[AdbDevice]:
+    """A handset and the driver's device for it."""
+    with Scratch("installed-test") as scratch:
+        server, handset = AdbServer(scratch), HandsetProcess(scratch)
+        await asyncio.gather(server.start(), handset.start())
+        device = AdbDevice(server, handset.serial)
+        await device.attach()
+        yield device
+        await handset.close()
+
+
+def check(probe: str, **args: str) -> Check:
+    """A question."""
+    given = [Param(name=name, value=value) for name, value in args.items()]
+    return Check(name=probe, verifier="equals", probe=probe, args=given, expected=[])
+
+
+async def test_an_application_of_a_device_is_put_back_asked_and_told_apart() -> None:
+    async with phone() as device:
+        app = InstalledApp(ENTRY, device)
+        await app.start()
+        await app.reset()
+        await app.mark()
+        first = await app.read(check("brightness"))
+
+        await app.open("/")
+        await device.done(
+            "content", "insert", "--uri", NOTES, "--bind", "title:s:it's", "--bind", "body:s:a\nRow: 9 b", *_TIMES
+        )
+        await device.done("content", "delete", "--uri", NOTES, "--where", "title='Groceries'")
+        await device.done("settings", "put", "system", "screen_brightness", "7")
+        await device.done("settings", "put", "system", "made_up", "x")
+
+        assert (await read_display(device)).package == "org.pathproof.notes"
+        assert await app.read(check("note", title="it's")) == [["a\nRow: 9 b", "0"]]
+        assert await app.read(check("note", title="Groceries")) == []
+        assert await app.read(check("brightness")) == [["7"]]
+        assert {(key.rpartition("/")[0], kind) for key, kind in await app.changes()} == {
+            ("org.pathproof.notes/notes", "added"),
+            ("org.pathproof.notes/notes", "removed"),
+            ("system", "changed"),
+        }
+        with pytest.raises(ProbeError, match=r"content://org\.pathproof\.notes/nothing"):
+            await app.read(check("absent"))
+        with pytest.raises(ProbeError, match="jotter has no probe 'colour'"):
+            await app.read(check("colour"))
+
+        await app.reset()
+
+        await app.mark()
+        assert await app.read(check("note", title="it's")) == []
+        assert await app.read(check("brightness")) == first
+        assert (await device.run("settings", "get", "system", "made_up")).text.strip() == "null"
+        assert (await read_display(device)).package != "org.pathproof.notes"
+
+
+async def test_the_phone_speaks_the_language_of_the_application() -> None:
+    async with phone() as device:
+        english, chinese = (
+            InstalledApp(ENTRY.model_copy(update={"locale": locale}), device) for locale in ("en-US", "zh-CN")
+        )
+        await english.start()
+        await chinese.start()
+
+        await chinese.reset()
+        assert await chinese.read(check("note", title="买菜")) != []
+        await english.reset()
+        assert await english.read(check("note", title="Groceries")) != []
+
+
+async def test_what_is_not_there_or_cannot_be_done_is_said() -> None:
+    async with phone() as device:
+        absent = InstalledApp(ENTRY.model_copy(update={"package": "org.example.absent"}), device)
+        with pytest.raises(SetupError, match=r"has no package org\.example\.absent"):
+            await absent.start()
+        app = InstalledApp(ENTRY, device)
+        with pytest.raises(SetupError, match="'sqlite' cannot be done on a device"):
+            await app.apply([SetupOperation(kind="sqlite", app_id="jotter", target="x", content="y")])
+        await app.apply([SetupOperation(kind="write", app_id="jotter", target="/sdcard/Download/a.txt", content="é你")])
+        assert (await device.raw("cat", "/sdcard/Download/a.txt")).decode() == "é你"
+
+
+def test_only_entries_of_phones_are_taken_for_them() -> None:
+    assert load_phone_app("handset-notes").package == "org.pathproof.notes"
