@@ -20,7 +20,8 @@ READY_SECONDS = 20.0
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MARK = "/data/local/tmp/.pathproof-mark"
 _POLL_SECONDS = 0.2
-_TRY_SECONDS = 5.0
+_TRY_SECONDS = 10.0
+_ATTACH_SECONDS = 5.0
 _SECURE = "secure_screen"
 
 
@@ -38,13 +39,15 @@ async def ready(
 
     After a boot `stale` is the id of the one before; after a snapshot was `restored`, the mark set before must be gone.
     """
-    until, missing = time.monotonic() + seconds, "it was not asked in time"
+    until, missing = time.monotonic() + seconds, ""
     while (left := until - time.monotonic()) > 0:
+        given = min(left, _TRY_SECONDS)
         try:
-            async with asyncio.timeout(min(left, _TRY_SECONDS)):
+            async with asyncio.timeout(given):
                 return await _examined(device, stale, restored)
         except TimeoutError:
-            missing = f"no answer in {min(left, _TRY_SECONDS):.1f} s"
+            if given == _TRY_SECONDS or not missing:
+                missing = f"no answer in {given:.1f} s"
         except (EnvError, CaptureError) as error:
             missing = str(error)
         await asyncio.sleep(min(_POLL_SECONDS, max(0.0, until - time.monotonic())))
@@ -64,7 +67,7 @@ async def set_mark(device: AdbDevice) -> None:
 async def _examined(device: AdbDevice, stale: str | None, restored: bool) -> Incarnation:
     """The device's life; raises EnvError or CaptureError for what is missing."""
     if await device.state() != "device":
-        await device.attach(_TRY_SECONDS)
+        await device.attach(_ATTACH_SECONDS)
     found = await boot_id(device)
     if found == stale:
         raise EnvError("stale_boot", "it has not booted again yet")
