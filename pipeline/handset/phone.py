@@ -136,9 +136,8 @@ class Phone:
 
     async def boot_up(self) -> None:
         """Start with an empty screen at home; raises SetupError or RunError."""
-        self.booted = False
+        self._down()
         self.tasks, self._front, self.window = [], None, None
-        self.properties.put("sys.boot_completed", "")
         self._allow()
         self._glass.locale = self.properties.get(LOCALE)
         await self._glass.start()
@@ -155,10 +154,15 @@ class Phone:
 
     async def reboot(self) -> None:
         """Boot again: another boot id, no tasks; settings, files and packages stay."""
-        self.booted = False
+        self._down()
         self.boot.renew()
         await asyncio.sleep(self._build.boot_seconds)
         await self.boot_up()
+
+    def _down(self) -> None:
+        """Until it has booted no service answers."""
+        self.booted = False
+        self.properties.put("sys.boot_completed", "")
 
     async def close(self) -> None:
         """Stop what is still under way."""

@@ -1,0 +1,229 @@
+"""Faults of the handset: each shows as it would on a real phone, and ends when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from pipeline.envs.handset import HandsetProcess
+from pipeline.errors import SetupError
+from pipeline.handset.faults import Fault, Faults, damaged
+from pipeline.reaper import Scratch
+from tests.handsets import Held, held
+
+NOTES = "org.pathproof.notes"
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100)) + b"\0\0\0\0IEND\xaeB`\x82"
+
+
+@pytest.mark.parametrize(
+    ("order", "left"),
+    [
+        ("empty", b""),
+        ("torn", PNG[: len(PNG) // 2]),
+        ("unended", PNG[:-12]),
+        ("crlf", PNG.replace(b"\n", b"\r\n")),
+        ("trailing", PNG + b"\0\0\0\0"),
+    ],
+)
+def test_a_picture_is_damaged_as_ordered_and_only_so_often(order: str, left: bytes) -> None:
+    faults = Faults(f"{order}*1")
+
+    assert damaged(PNG, faults) == left
+    assert damaged(PNG, faults) == PNG
+
+
+def test_a_warning_stands_in_front_of_a_picture() -> None:
+    found = damaged(PNG, Faults("prefixed"))
+
+    assert found.endswith(b"\n" + PNG)
+    assert found.startswith(b"[Warning]")
+
+
+def test_faults_are_counted_by_what_they_are_about() -> None:
+    faults = Faults("hang:input*2, hang:screencap,tree_slow:3")
+
+    assert faults.take("hang", "uiautomator") is None
+    assert [faults.take("hang", "input") is not None for _ in range(3)] == [True, True, False]
+    assert faults.take("hang", "screencap") == faults.take("hang", "screencap") == Fault("hang", "screencap")
+    assert faults.take("tree_slow") == Fault("tree_slow", "3")
+
+
+def test_an_order_that_cannot_be_read_changes_nothing() -> None:
+    faults = Faults("torn")
+    with pytest.raises(ValueError, match="'burnt' is no fault; known: anr, black"):
+        faults.order("empty,burnt")
+
+    assert faults.take("torn")
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[Held]:
+    with held() as hand:
+        yield hand
+
+
+@pytest.fixture(autouse=True)
+def calm(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    if "phone" in request.fixturenames:
+        hand: Held = request.getfixturevalue("phone")
+        hand.host("connect", hand.serial)
+        hand.until("settings put global pathproof_fault ''; getprop sys.boot_completed", "1")
+        hand.fresh(NOTES)
+
+
+def order(phone: Held, text: str) -> None:
+    phone.sh(f"settings put global pathproof_fault '{text}'")
+
+
+def shot(phone: Held) -> bytes:
+    return phone.adb("exec-out", "screencap -p").stdout
+
+
+def test_an_unknown_fault_is_refused(phone: Held) -> None:
+    code, _, said = phone.ran("settings put global pathproof_fault burnt")
+
+    assert code == 1
+    assert "'burnt' is no fault" in said
+
+
+def test_one_command_hangs_while_others_answer(phone: Held) -> None:
+    order(phone, "hang:screencap*1")
+    with pytest.raises(subprocess.TimeoutExpired):
+        phone.adb("exec-out", "screencap -p", seconds=2)
+
+    assert phone.sh("echo here") == "here"
+    assert shot(phone).startswith(b"\x89PNG")
+
+
+def test_black_and_secure_are_told_apart_by_the_window_alone(phone: Held) -> None:
+    order(phone, "black*1")
+    black, plain = Image.open(io.BytesIO(shot(phone))), phone.sh("dumpsys window windows")
+    order(phone, "secure")
+    secure, flagged = Image.open(io.BytesIO(shot(phone))), phone.sh("dumpsys window windows")
+
+    assert black.getextrema() == secure.getextrema() == ((0, 0),) * 3
+    assert "SECURE" not in plain
+    assert " SECURE " in flagged
+
+
+def test_a_torn_picture_arrives_torn(phone: Held) -> None:
+    whole = shot(phone)
+    order(phone, "torn*1")
+
+    assert shot(phone) == whole[: len(whole) // 2]
+    assert shot(phone) == whole
+
+
+def test_a_screen_that_is_never_idle_leaves_the_old_tree_where_it_is(phone: Held) -> None:
+    phone.sh("uiautomator dump")
+    order(phone, "tree_never:0.3*1")
+    began = time.monotonic()
+    _, _, said = phone.ran("uiautomator dump")
+
+    assert said.strip() == "ERROR: could not get idle state."
+    assert time.monotonic() - began >= 0.3
+    assert phone.sh("cat /sdcard/window_dump.xml").endswith("</hierarchy>")
+    assert phone.sh("uiautomator dump") == "UI hierchary dumped to: /sdcard/window_dump.xml"
+
+
+def test_a_slow_tree_and_one_without_a_root(phone: Held) -> None:
+    order(phone, "tree_slow:0.5*1,tree_null*1")
+    began = time.monotonic()
+    first = phone.ran("uiautomator dump")[2]
+    second = phone.sh("uiautomator dump")
+
+    assert "null root node" in first
+    assert second.startswith("UI hierchary dumped")
+    assert time.monotonic() - began >= 0.5
+
+
+def test_a_broadcast_is_lost_or_fails(phone: Held) -> None:
+    phone.fresh(NOTES)
+    phone.open(NOTES)
+    phone.tap("New note", "Title")
+    order(phone, "broadcast_lost*1")
+    lost = phone.sh("am broadcast -a ADB_INPUT_TEXT --es msg one")
+    order(phone, "broadcast_failed*1")
+    failed = phone.sh("am broadcast -a ADB_INPUT_TEXT --es msg two")
+    arrived = phone.sh("am broadcast -a ADB_INPUT_TEXT --es msg three")
+
+    results = [said.splitlines()[-1] for said in (lost, failed, arrived)]
+    assert results == [
+        "Broadcast completed: result=0",
+        "Broadcast completed: result=1",
+        "Broadcast completed: result=0",
+    ]
+    assert phone.find("title").text == "three"
+
+
+@pytest.mark.parametrize(("button", "stays"), [("Wait", True), ("Close app", False)])
+def test_an_application_does_not_respond(phone: Held, button: str, stays: bool) -> None:
+    order(phone, f"anr:{NOTES}*1")
+    phone.open(NOTES)
+    focus, log = phone.sh("dumpsys window windows"), phone.sh("logcat -d -b events")
+    phone.tap(button)
+    phone.until("dumpsys window windows", phone.sh("dumpsys window windows"))
+
+    assert f"Application Not Responding: {NOTES}" in focus
+    assert f"am_anr  : [0,4242,{NOTES}," in log
+    assert ("Search notes" in phone.texts()) == stays
+
+
+def test_the_display_turns_on_order(phone: Held) -> None:
+    order(phone, "rotate:1")
+    turned = Image.open(io.BytesIO(shot(phone))).size
+    order(phone, "rotate:0")
+
+    assert turned == (1688, 780)
+    assert Image.open(io.BytesIO(shot(phone))).size == (780, 1688)
+
+
+def test_it_goes_offline_and_comes_back(phone: Held) -> None:
+    order(phone, "offline:1")
+    phone.host("disconnect", phone.serial)
+    gone = phone.adb("shell", "echo here").returncode
+    until = time.monotonic() + 20
+    while phone.adb("shell", "echo here").stdout != b"here\n":
+        assert time.monotonic() < until
+        phone.host("connect", phone.serial)
+
+    assert gone != 0
+
+
+def test_a_reboot_is_another_incarnation(phone: Held) -> None:
+    before = phone.sh("cat /proc/sys/kernel/random/boot_id")
+    phone.open(NOTES)
+    phone.sh("settings put system font_scale 1.15")
+    order(phone, "reboot*1")
+    until = time.monotonic() + 20
+    while phone.ran("cat /proc/sys/kernel/random/boot_id")[1].strip() in ("", before):
+        assert time.monotonic() < until
+        phone.host("connect", phone.serial)
+    phone.until("getprop sys.boot_completed", "1")
+
+    assert float(phone.sh("cat /proc/uptime").split()[0]) < 20
+    assert "launcher" in phone.sh("dumpsys activity activities")
+    assert phone.sh("settings get system font_scale") == "1.15"
+    phone.sh("settings put system font_scale 1.0")
+
+
+async def test_a_handset_starts_with_its_faults_and_ends_with_its_owner() -> None:
+    with Scratch("handset-test") as scratch:
+        phone = HandsetProcess(scratch)
+        with pytest.raises(SetupError, match="'burnt' is no fault"):
+            await phone.start(fault="burnt")
+        await phone.start(fault="torn")
+        started = phone.alive
+        host, _, port = phone.serial.partition(":")
+        await phone.close()
+
+        assert (started, phone.alive) == (True, False)
+        with pytest.raises(OSError):
+            await asyncio.open_connection(host, int(port))
