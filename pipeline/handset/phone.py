@@ -274,7 +274,7 @@ class Phone:
 
     async def is_secure(self) -> bool:
         """Whether what is in front must not be captured."""
-        return self.faults.peek("secure") is not None or bool(await self.front.view.call("isSecure()"))
+        return self.faults.peek("secure") is not None or await self.front.view.is_secure()
 
     async def picture(self) -> bytes:
         """The whole display as PNG; black where it is secure."""

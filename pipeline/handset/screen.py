@@ -34,6 +34,7 @@ _OPEN_SECONDS = 15.0
 _CALL_SECONDS = 10.0
 _FRAME_SECONDS = 0.016
 _IDLE_MILLISECONDS = 100
+_SECURE = "document.querySelector('meta[name=handset-secure]') !== null"
 _STALE = ("context was destroyed", "Cannot find context", "because of a navigation")
 
 
@@ -99,10 +100,17 @@ class View:
 
     async def call(self, function: str) -> Any:
         """What a function of the page script returns; asked again when the page moves on meanwhile."""
+        return await self._evaluated(page_call(function))
+
+    async def is_secure(self) -> bool:
+        """Whether the page says that it must not be captured."""
+        return bool(await self._evaluated(_SECURE))
+
+    async def _evaluated(self, expression: str) -> Any:
         async with asyncio.timeout(_CALL_SECONDS):
             while True:
                 try:
-                    return await self.page.evaluate(page_call(function))
+                    return await self.page.evaluate(expression)
                 except PlaywrightError as error:
                     if self.page.is_closed() or not any(words in error.message for words in _STALE):
                         raise

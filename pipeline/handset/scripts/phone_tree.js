@@ -86,7 +86,3 @@ function closeDialog() {
   if (open) open.close();
   return Boolean(open);
 }
-
-function isSecure() {
-  return document.querySelector('meta[name="handset-secure"]') !== null;
-}
