@@ -231,7 +231,7 @@ def test_settings_are_one_store(phone: Held) -> None:
 def test_the_language_is_the_phones(phone: Held) -> None:
     phone.sh("setprop persist.sys.locale zh-CN")
     home = phone.texts()
-    phone.fresh(NOTES)
+    phone.sh(f"pm clear {NOTES}")
     phone.open(NOTES)
     notes = phone.texts()
     phone.sh("setprop persist.sys.locale en-US")
