@@ -278,7 +278,7 @@ def _delivery(asked: Asked, key: str) -> int:
 
 SHOP = App(
     Package("org.pathproof.shop", "builtin", {"en": "Shop", "zh": "商城"}, colour="#d2452f", icon="bag"),
-    tables=("products", "cart", "favourites", "coupons", "addresses", "orders", "order_items"),
+    tables=("products", "cart", "favourites", "coupons", "addresses", "checkout", "orders", "order_items"),
     screens={
         "": _home,
         "address": _address,

@@ -46,6 +46,14 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// What is written in a field of one line is selected when the field gets the focus, so that typing replaces it. The
+// caret goes where the finger was only after the focus came, hence the wait for the click.
+let focusedBefore = null;
+document.addEventListener("pointerdown", () => { focusedBefore = document.activeElement; }, true);
+document.addEventListener("click", (event) => {
+  if (event.target.matches("input[type=text], input[type=search]") && event.target !== focusedBefore) event.target.select();
+});
+
 document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
