@@ -127,6 +127,13 @@ class AdbServer:
         if not said.startswith(("connected to", "already connected to")):
             raise EnvError("device_offline", said)
 
+    async def find_emulator(self, port: int) -> None:
+        """Look for an emulator whose adb port this is, as the emulator itself would ask; raises EnvError."""
+        async with self.channel(CALL_SECONDS) as channel:
+            # The server does not answer this request, and closes.
+            with contextlib.suppress(EnvError):
+                await channel.request(f"host:emulator:{port}")
+
     async def disconnect(self, address: str) -> None:
         """Forget the device at an address; one that is not known is none."""
         with contextlib.suppress(EnvError):

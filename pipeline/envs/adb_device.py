@@ -7,6 +7,7 @@ was cut off is connected to again before anything is asked of it. Knows nothing 
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 import struct
 import time
@@ -25,6 +26,8 @@ _STDOUT, _STDERR, _EXIT = 1, 2, 3
 _SYNC = struct.Struct("<4sI")
 _FILE_CHUNK = 64 * 1024
 _POLL_SECONDS = 0.05
+_EMULATOR = re.compile(r"emulator-(\d+)")
+"""A serial that names the console's port; adb has the next one."""
 
 
 class Ran(NamedTuple):
@@ -55,7 +58,7 @@ def command_line(*commands: Sequence[str]) -> str:
 
 
 class AdbDevice:
-    """A device by its serial: `host:port` for one that is connected to over TCP, what the bus says for others."""
+    """A device by its serial: `host:port` over TCP, `emulator-PORT` on this machine, what the bus says for others."""
 
     def __init__(self, server: AdbServer, serial: str) -> None:
         """Nothing is asked yet: `attach` it first."""
@@ -75,15 +78,23 @@ class AdbDevice:
             await self._server.connect(self.serial)
         state = await self.state()
         while state != "device" and time.monotonic() < until:
+            if not state:
+                await self._look_for()
             await asyncio.sleep(_POLL_SECONDS)
-            if self.over_tcp and not state:
-                # The server may take the new connection for the old one, whose end it has just noticed.
-                await self._server.connect(self.serial)
             state = await self.state()
         if state != "device":
             raise EnvError("device_offline", f"{self.serial} is '{state or 'not connected'}'{_ADVICE.get(state, '')}")
         if _SHELL_FEATURE not in (await self._server.ask(f"host-serial:{self.serial}:features")).split(","):
             raise EnvError("device_too_old", f"{self.serial} has no second shell; Android 7 or later is needed")
+
+    async def _look_for(self) -> None:
+        """Have the server look for a device that it does not list."""
+        emulator = _EMULATOR.fullmatch(self.serial)
+        if emulator is not None:
+            await self._server.find_emulator(int(emulator[1]) + 1)
+        elif self.over_tcp:
+            # It may have taken the new connection for the old one, whose end it has just noticed.
+            await self._server.connect(self.serial)
 
     async def state(self) -> str:
         """How the server lists it; empty when it does not."""
