@@ -164,6 +164,16 @@ def test_a_swipe_scrolls(phone: Held) -> None:
     assert after != before
 
 
+def test_a_long_press_is_no_tap(phone: Held) -> None:
+    phone.open(NOTES)
+    x, y = phone.find("Flat viewing").middle
+    phone.sh(f"input swipe {x} {y} {x} {y} 800")
+    phone.tap("held_delete")
+    phone.find("Search notes")
+
+    assert phone.rows(f"{NOTES}/notes", "deleted=1 AND title='Flat viewing'", "title")
+
+
 @pytest.mark.parametrize("rotation", [1, 3])
 def test_the_display_turns(phone: Held, rotation: int) -> None:
     phone.open(NOTES)

@@ -70,34 +70,38 @@ class Sides(NamedTuple):
 
 def dumped(nodes: list[dict[str, Any]], package: str, rotation: int, size: Size) -> str:
     """The tree of one window in uiautomator's XML."""
-    shown = {at: sides for at, node in enumerate(nodes) if (sides := _shown(node, size)) is not None}
-    children: dict[int, list[int]] = {}
-    for at in shown:
-        children.setdefault(_parent(nodes, at, shown), []).append(at)
-    lines = ["<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>", f'<hierarchy rotation="{rotation}">']
-    frame = {"class": "android.widget.FrameLayout", "bounds": Sides(0, 0, *size).text}
-    lines.append(f"<node{_attributes(0, package, frame)}>")
-    for index, at in enumerate(children.get(-1, [])):
-        _write(lines, nodes, shown, children, at, index, package)
-    return "".join([*lines, "</node>", "</hierarchy>"])
+    return _Dump(nodes, package, size).text(rotation, size)
 
 
-def _write(
-    lines: list[str],
-    nodes: list[dict[str, Any]],
-    shown: dict[int, Sides],
-    children: dict[int, list[int]],
-    at: int,
-    index: int,
-    package: str,
-) -> None:
-    attributes = _attributes(index, package, {**_described(nodes[at], package), "bounds": shown[at].text})
-    inner = children.get(at, [])
-    lines.append(f"<node{attributes}{'' if inner else ' /'}>")
-    for position, child in enumerate(inner):
-        _write(lines, nodes, shown, children, child, position, package)
-    if inner:
-        lines.append("</node>")
+class _Dump:
+    """One tree under way."""
+
+    def __init__(self, nodes: list[dict[str, Any]], package: str, size: Size) -> None:
+        self._nodes, self._package = nodes, package
+        self._shown = {at: sides for at, node in enumerate(nodes) if (sides := _shown(node, size)) is not None}
+        self._children: dict[int, list[int]] = {}
+        for at in self._shown:
+            self._children.setdefault(self._parent(at), []).append(at)
+
+    def text(self, rotation: int, size: Size) -> str:
+        frame = {"class": "android.widget.FrameLayout", "bounds": Sides(0, 0, *size).text}
+        head = f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"{rotation}\">"
+        return f"{head}<node{_attributes(0, self._package, frame)}>{self._inside(-1)}</node></hierarchy>"
+
+    def _inside(self, parent: int) -> str:
+        return "".join(self._node(at, index) for index, at in enumerate(self._children.get(parent, [])))
+
+    def _node(self, at: int, index: int) -> str:
+        described = {**_described(self._nodes[at], self._package), "bounds": self._shown[at].text}
+        opening, inside = f"<node{_attributes(index, self._package, described)}", self._inside(at)
+        return f"{opening}>{inside}</node>" if inside else f"{opening} />"
+
+    def _parent(self, at: int) -> int:
+        """The nearest node around it that shows."""
+        parent = int(self._nodes[at]["parent"])
+        while parent >= 0 and parent not in self._shown:
+            parent = int(self._nodes[parent]["parent"])
+        return parent
 
 
 def _described(node: dict[str, Any], package: str) -> dict[str, str]:
@@ -165,11 +169,3 @@ def _shown(node: dict[str, Any], size: Size) -> Sides | None:
     left, top = max(box[0], clip[0], 0), max(box[1], clip[1], 0) + bar
     right, bottom = min(box[2], clip[2], size.width), min(box[3] + bar, clip[3] + bar, size.height)
     return Sides(left, top, right, bottom) if left < right and top < bottom else None
-
-
-def _parent(nodes: list[dict[str, Any]], at: int, shown: dict[int, Sides]) -> int:
-    """The nearest node around it that shows."""
-    parent = int(nodes[at]["parent"])
-    while parent >= 0 and parent not in shown:
-        parent = int(nodes[parent]["parent"])
-    return parent

@@ -113,11 +113,6 @@ class App(NamedTuple):
         return {table: [*rows.get("all", {}).get(table, []), *rows[language].get(table, [])] for table in _order(rows)}
 
 
-def blank(asked: Asked, names: Sequence[str]) -> Row:
-    """A row with nothing in it yet, or what the form held."""
-    return {name: asked.given.get(name, "") for name in names}
-
-
 def _order(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(table for part in rows.values() for table in part))
 

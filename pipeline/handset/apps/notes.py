@@ -109,7 +109,7 @@ def _copy(asked: Asked) -> Done:
 
 def _delete(asked: Asked) -> Done:
     asked.data.update("notes", asked.id, deleted=1, pinned=0)
-    return Done("back")
+    return Done("stay" if asked.field("listed") else "back")
 
 
 def _restore(asked: Asked) -> Done:

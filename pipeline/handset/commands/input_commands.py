@@ -18,7 +18,7 @@ _KEYS = {
     "DEL": "Backspace", "FORWARD_DEL": "Delete", "PAGE_UP": "PageUp", "PAGE_DOWN": "PageDown", "ESCAPE": "Escape",
     "MOVE_HOME": "Home", "MOVE_END": "End", "CUT": "Control+x", "COPY": "Control+c", "PASTE": "Control+v",
 }  # fmt: skip
-_LONG_PRESS_SECONDS = 0.6
+_LONG_PRESS_SECONDS = 0.5
 _SWIPE_MILLISECONDS = 300
 
 
@@ -34,29 +34,44 @@ async def _tap(call: Call) -> int:
 
 
 async def _swipe(call: Call) -> int:
-    return await _moved(call, 0.0)
+    path = _path(call)
+    if path is None:
+        return await call.usage()
+    (start, end), seconds = path, _seconds(call)
+    if start is None:
+        return 0
+    view = call.phone.front.view
+    if start == end and seconds >= _LONG_PRESS_SECONDS:
+        await view.hold(start, seconds)
+        return 0
+    async with finger(view, start):
+        await slide(view, (start, end), seconds)
+    return 0
 
 
 async def _drag(call: Call) -> int:
-    return await _moved(call, _LONG_PRESS_SECONDS)
+    path = _path(call)
+    if path is None:
+        return await call.usage()
+    start, end = path
+    if start is not None:
+        async with finger(call.phone.front.view, start):
+            await asyncio.sleep(_LONG_PRESS_SECONDS)
+            await slide(call.phone.front.view, (start, end), _seconds(call))
+    return 0
 
 
-async def _moved(call: Call, pause: float) -> int:
+def _path(call: Call) -> tuple[Spot | None, Spot] | None:
+    """Where a finger goes on the page: nowhere when it begins on the status bar, at most to its edge."""
     start, end = _spot(call.words[:2]), _spot(call.words[2:4])
     if start is None or end is None:
-        return await call.usage()
+        return None
+    return below_bar(start), below_bar(end) or Spot(end.x, 0)
+
+
+def _seconds(call: Call) -> float:
     last = call.word(4)
-    seconds = (int(last) if last.isdecimal() else _SWIPE_MILLISECONDS) / 1000
-    first = below_bar(start)
-    if first is None:
-        return 0
-    async with finger(call.phone.front.view, first):
-        await asyncio.sleep(pause)
-        if start == end:
-            await asyncio.sleep(seconds)
-        else:
-            await slide(call.phone.front.view, (first, below_bar(end) or Spot(end.x, 0)), seconds)
-    return 0
+    return (int(last) if last.isdecimal() else _SWIPE_MILLISECONDS) / 1000
 
 
 async def _motion(call: Call) -> int:
