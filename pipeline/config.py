@@ -168,7 +168,9 @@ class RunConfig(Model):
 
     apps: list[str] = Field(default_factory=list)
     platform: Platform = "web"
-    provider: Literal["chromium", "fake"] = "chromium"
+    provider: Literal["chromium", "fake", "adb", "avd", "handset"] = "chromium"
+    devices: list[str] = Field(default_factory=list)
+    """Of `adb` serials or addresses, all on the bus where there is none; of `avd` one virtual device, NAME@SNAPSHOT."""
     tasks: TasksConfig = TasksConfig()
     rounds: int = Field(default=1, ge=1)
     policy: PolicyConfig = PolicyConfig()
@@ -282,7 +284,7 @@ def _value_of(key: str, text: str) -> object:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"{key}: '{text}' is not a readable value") from error
-    if key in ("apps", "judges", "allow") and not isinstance(value, list):
+    if key in ("apps", "devices", "judges", "allow") and not isinstance(value, list):
         return [part.strip() for part in text.split(",") if part.strip()]
     return value
 

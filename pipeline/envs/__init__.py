@@ -6,6 +6,7 @@ from pipeline.apps import Instance, load_app
 from pipeline.config import RunConfig
 from pipeline.envs.browser import Browser
 from pipeline.envs.fake import FakeEnvironment
+from pipeline.envs.phones import phone_environment
 from pipeline.envs.web import WebEnvironment
 from pipeline.envs.withheld import WithheldEnvironment
 from pipeline.errors import ConfigError
@@ -27,5 +28,7 @@ def _made(config: RunConfig, scratch: Scratch) -> Environment:
             return WebEnvironment(
                 Browser(scratch), lambda app_id: Instance(load_app(app_id), scratch), allow=config.allow
             )
+        case "adb" | "avd" | "handset", "mobile":
+            return phone_environment(config, scratch)
         case provider, platform:
             raise ConfigError(f"provider: '{provider}' does not run the platform '{platform}'")
