@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 from PIL import Image
 
@@ -212,6 +213,33 @@ def test_a_reboot_is_another_incarnation(phone: Held) -> None:
     assert "launcher" in phone.sh("dumpsys activity activities")
     assert phone.sh("settings get system font_scale") == "1.15"
     phone.sh("settings put system font_scale 1.0")
+
+
+def test_a_page_that_crashes_takes_its_application_along(phone: Held) -> None:
+    phone.ran("am start -a android.intent.action.VIEW -d chrome://crash org.pathproof.browser")
+    until = time.monotonic() + 15
+    while "am_crash: [4242,0,org.pathproof.browser" not in phone.ran("logcat -d -b events")[1]:
+        assert time.monotonic() < until
+        phone.ran("dumpsys input_method")
+    phone.open(NOTES)
+
+    assert "Search notes" in phone.texts()
+    phone.sh("pm clear org.pathproof.browser")
+
+
+def test_a_screen_that_is_gone_makes_the_phone_boot_again(phone: Held) -> None:
+    before = phone.sh("cat /proc/sys/kernel/random/boot_id")
+    (handset,) = [child for child in psutil.Process().children(recursive=True) if "pipeline.handset" in child.cmdline()]
+    browsers = [child for child in handset.children(recursive=True) if "--remote-debugging-pipe" in child.cmdline()]
+    browsers[0].kill()
+    until = time.monotonic() + 30
+    while phone.ran("cat /proc/sys/kernel/random/boot_id")[1].strip() in ("", before):
+        assert time.monotonic() < until
+        phone.host("connect", phone.serial)
+        phone.ran("screencap -p /sdcard/x.png")
+    phone.until("getprop sys.boot_completed", "1")
+
+    assert shot(phone).startswith(b"\x89PNG")
 
 
 async def test_a_handset_starts_with_its_faults_and_ends_with_its_owner() -> None:

@@ -119,7 +119,9 @@ class Handset(Device):
             code = await command(Call(phone, name, [*words], stdin, output))
         except (PlaywrightError, TimeoutError) as error:
             await output.err(f"{name}: the screen does not answer: {type(error).__name__}: {error}\n".encode())
-            return _CRASHED
+            code = _CRASHED
+            with contextlib.suppress(PlaywrightError, TimeoutError):
+                await phone.mend()
         self._cut()
         return code
 

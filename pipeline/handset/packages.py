@@ -46,9 +46,9 @@ class Package(NamedTuple):
     @property
     def path(self) -> str:
         """Its file on the phone."""
-        short = self.name.rpartition(".")[2]
-        where = f"/data/app/{self.name}" if self.kind == "web" else f"/system/app/{short}"
-        return f"{where}/{'base' if self.kind == 'web' else short}.apk"
+        if self.kind == "web":
+            return f"/data/app/{self.name}/base.apk"
+        return f"/system/app/{self.name}/{self.name}.apk"
 
 
 SYSTEM_PACKAGES = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -21,8 +21,8 @@ from pipeline.envs.browser import Browser
 from pipeline.handset.faults import Faults
 from pipeline.handset.files import Files
 from pipeline.handset.packages import LAUNCHER, SYSTEM_UI, Package, Packages
-from pipeline.handset.screen import BAR, RATIO, Glass, Size, View, composed, display_size, encoded
-from pipeline.handset.state import FAULT, LANGUAGES, LOCALE, Boot, Clock, Properties, Settings
+from pipeline.handset.screen import BAR, DENSITY, RATIO, Glass, Size, View, composed, display_size, encoded
+from pipeline.handset.state import FAULT, LANGUAGES, LOCALE, Boot, Clock, Properties, Settings, first_properties
 from pipeline.handset.tree import dumped
 from pipeline.handset.windows import Window, not_responding, question
 from pipeline.ports import LOOPBACK
@@ -78,7 +78,7 @@ class Phone:
         self.faults = Faults(build.faults)
         locale = LANGUAGES[build.language]
         self.settings = Settings(self.files.place(_SETTINGS), {"system_locales": locale})
-        self.properties = Properties(_properties(locale))
+        self.properties = Properties(first_properties(locale, DENSITY))
         self.tasks: list[Task] = []
         """The one used last comes first."""
         self.window: Window | None = None
@@ -205,6 +205,15 @@ class Phone:
                 await self.home()
             for view in task.views:
                 await view.close()
+
+    async def mend(self) -> None:
+        """End applications whose page has crashed; boot again when the screen itself is gone."""
+        crashed = [task for task in self.tasks if any(view.crashed for view in task.views)]
+        for task in crashed:
+            self.events.append(f"am_crash: [4242,0,{task.package.name},0,page crashed]")
+            await self.stop(task.package.name)
+        if not self._browser.alive or any(view.crashed for view in self._system.values()):
+            self.reboot_asked.set()
 
     async def clear(self, package: Package) -> None:
         """Put a package back to what it is like before its first start."""
@@ -376,23 +385,3 @@ class Phone:
         package = self.packages.known(name)
         assert package is not None, name
         return package
-
-
-def _properties(locale: str) -> Mapping[str, str]:
-    return {
-        "dev.bootcomplete": "1",
-        LOCALE: locale,
-        "ro.build.fingerprint": "pathproof/handset/handset:emulated/1/1:user/release-keys",
-        "ro.build.version.release": "14",
-        "ro.build.version.sdk": "34",
-        "ro.product.brand": "pathproof",
-        "ro.product.cpu.abi": "x86_64",
-        "ro.product.device": "handset",
-        "ro.product.locale": "en-US",
-        "ro.product.manufacturer": "pathproof",
-        "ro.product.model": "handset: emulated, not Android",
-        "ro.product.name": "handset",
-        "ro.serialno": "handset",
-        "ro.sf.lcd_density": str(160 * RATIO),
-        "sys.boot_completed": "",
-    }

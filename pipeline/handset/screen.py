@@ -67,11 +67,18 @@ class View:
         self._session = session
         self._on_dialog = on_dialog
         self._asked = asyncio.Event()
+        self.crashed = False
+        """Whether the page is gone for good."""
         page.on("dialog", self._ask)
+        page.on("crash", self._crash)
 
     def answered(self) -> None:
         """The page's question has been answered: it goes on."""
         self._asked.clear()
+
+    def _crash(self, page: Page) -> None:
+        del page
+        self.crashed = True
 
     def _ask(self, dialog: Dialog) -> None:
         self._asked.set()

@@ -162,3 +162,24 @@ class Settings:
         """Every setting of a namespace by name."""
         rows = self.database.rows(f'SELECT name, value FROM "{space}" ORDER BY name')
         return [(row["name"], row["value"]) for row in rows]
+
+
+def first_properties(locale: str, density: int) -> Mapping[str, str]:
+    """What a phone says of itself before anybody sets anything."""
+    return {
+        "dev.bootcomplete": "1",
+        LOCALE: locale,
+        "ro.build.fingerprint": "pathproof/handset/handset:emulated/1/1:user/release-keys",
+        "ro.build.version.release": "14",
+        "ro.build.version.sdk": "34",
+        "ro.product.brand": "pathproof",
+        "ro.product.cpu.abi": "x86_64",
+        "ro.product.device": "handset",
+        "ro.product.locale": "en-US",
+        "ro.product.manufacturer": "pathproof",
+        "ro.product.model": "handset: emulated, not Android",
+        "ro.product.name": "handset",
+        "ro.serialno": "handset",
+        "ro.sf.lcd_density": str(density),
+        "sys.boot_completed": "",
+    }
