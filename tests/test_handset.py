@@ -22,8 +22,10 @@ def phone() -> Iterator[Held]:
 
 
 @pytest.fixture(autouse=True)
-def fresh(phone: Held) -> None:
-    phone.fresh(NOTES)
+def fresh(phone: Held, request: pytest.FixtureRequest) -> None:
+    # One command line needs no fresh screen.
+    if "line" not in request.fixturenames:
+        phone.fresh(NOTES)
 
 
 def picture(phone: Held) -> Image.Image:
@@ -56,6 +58,47 @@ def test_it_says_what_it_is(phone: Held) -> None:
         ("monkey -p a.b 1", 252, "** No activities found to run, monkey aborted."),
         ("pm path a.b", 1, ""),
         ("dumpsys nonsense", 1, "Can't find service: nonsense"),
+        ("monkey -p org.pathproof.notes -c android.intent.category.LAUNCHER 1", 0, "Events injected: 1"),
+        ("cmd package resolve-activity --brief org.pathproof.notes", 0, "org.pathproof.notes/.MainActivity"),
+        ("cmd package query-activities -a MAIN -c X", 0, "No activities found"),
+        ("cmd nonsense", 20, "cmd: Can't find service: nonsense"),
+        ("pm list packages -3", 0, "package:org.pathproof.web.fava"),
+        ("pm list packages -f notes", 0, "package:/system/app/org.pathproof.notes/"),
+        ("pm clear android", 1, "Failed"),
+        ("pm uninstall a.b", 1, "Failure [DELETE_FAILED_INTERNAL_ERROR]"),
+        ("echo x; pm install /proc/uptime", 1, "Failure [INSTALL_PARSE_FAILED_NOT_APK"),
+        ("am start -n org.pathproof.notes/.Other", 1, "Error type 3"),
+        ("am start -a android.intent.action.SEND", 1, "unable to resolve Intent"),
+        ("am start -a android.intent.action.MAIN -c android.intent.category.HOME", 0, "Starting: Intent"),
+        ("am nonsense", 255, "unknown or incomplete"),
+        ("am broadcast -a SOMETHING.ELSE", 0, "Broadcast completed: result=0"),
+        ("ime enable a.b/.C", 255, "Unknown input method a.b/.C cannot be enabled for user #0"),
+        ("ime disable com.android.adbkeyboard/.AdbIME; ime list -s", 0, "com.android.inputmethod.latin/.LatinIME"),
+        ("ime reset; ime set com.android.adbkeyboard/.AdbIME", 255, "cannot be selected for user #0"),
+        (
+            "content insert --uri content://org.pathproof.notes/folders --bind name:q:x",
+            1,
+            "Unsupported binding: name:q:x",
+        ),
+        ("content query --uri content://org.pathproof.notes/nothing", 1, "Unknown URI"),
+        ("content query --uri notes", 1, "Unsupported argument: notes"),
+        ("setprop ro.product.model x", 1, "Failed to set property 'ro.product.model' to 'x'."),
+        ("settings list system", 0, "user_rotation=0"),
+        ("settings put global x 1; settings delete global x", 0, "Deleted 1 rows"),
+        ("wm user-rotation", 0, "lock 0"),
+        ("dumpsys power", 0, "mWakefulness=Awake"),
+        ("dumpsys package org.pathproof.notes", 0, "versionName=1.0"),
+        ("dumpsys activity lastanr", 0, "<no ANR has occurred since boot>"),
+        ("logcat -c; logcat -d -b events", 0, ""),
+        ("input tap 1", 255, "unknown or incomplete"),
+        ("input keyevent KEYCODE_VOLUME_UP", 0, ""),
+        ("date +%Y-%m-%d", 0, "2026-06-15"),
+        ("mkdir /sdcard/a/b", 1, "No such file or directory"),
+        ("mkdir -p /sdcard/a/b; ls /sdcard/a; rm -r /sdcard/a", 0, "b"),
+        ("rm /sdcard/none", 1, "rm: /sdcard/none: No such file or directory"),
+        ("rm -f /sdcard/none", 0, ""),
+        ("sleep x", 1, "bad number"),
+        ("/system/bin/echo -n a", 0, "a"),
         ("input text 你", 255, "Exception occurred while executing 'text'"),
     ],
 )
@@ -138,6 +181,36 @@ def test_the_overview_shows_what_was_used_and_goes_back_to_it(phone: Held) -> No
 
     # It is where it was left.
     phone.find("Save")
+
+
+def test_the_overview_is_emptied(phone: Held) -> None:
+    phone.open(NOTES)
+    phone.open("org.pathproof.clock")
+    phone.sh("input keyevent APP_SWITCH")
+    phone.tap("Close Notes")
+    phone.sh("input keyevent APP_SWITCH")
+    assert "Notes" not in phone.texts()
+    phone.tap("Clear all")
+    phone.find("Contacts")
+
+    assert "Hist" not in phone.sh("dumpsys activity activities")
+
+
+def test_keys_write_and_erase(phone: Held) -> None:
+    phone.open(NOTES)
+    phone.tap("New note", "Title")
+    phone.sh("input text ab%sc; input keyevent KEYCODE_D 67 67; input keyevent DPAD_LEFT; input keyevent KEYCODE_9")
+
+    assert phone.find("title").text == "ab9 "
+
+
+def test_a_finger_is_led_step_by_step(phone: Held) -> None:
+    phone.open(NOTES)
+    x, y = phone.find("More options").middle
+    phone.sh(f"input motionevent DOWN {x} {y}; input motionevent UP {x} {y}")
+
+    phone.find("New checklist")
+    assert phone.ran("input draganddrop 390 900 390 700 200")[0] == 0
 
 
 def test_text_arrives_by_broadcast_only_through_the_chosen_keyboard(phone: Held) -> None:
