@@ -267,6 +267,21 @@ async def test_a_device_that_claims_to_have_booted_again_must_have(scratch: Scra
     await fleet.close()
 
 
+async def test_a_boot_that_nobody_waited_for_goes_on(scratch: Scratch) -> None:
+    program = ScriptedProgram()
+    program.phone.on("getprop sys.boot_completed", "\n")
+    fleet = OwnDevice(scratch, "avd", program, boot_seconds=5.0)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await fleet.take()
+    program.phone.on("getprop sys.boot_completed", "1\n")
+
+    await _used(fleet)
+
+    assert program.starts == 1
+    await fleet.close()
+
+
 async def test_a_start_that_fails_once_is_tried_again(scratch: Scratch) -> None:
     lucky, unlucky = ScriptedProgram(failures=1), ScriptedProgram(failures=2)
     fleets = [OwnDevice(scratch, "handset", program, boot_seconds=5.0) for program in (lucky, unlucky)]

@@ -70,6 +70,11 @@ class AdbDevice:
         """Whether it is at an address."""
         return ":" in self.serial
 
+    @property
+    def server_port(self) -> int:
+        """Where the adb server behind it listens."""
+        return self._server.port
+
     async def attach(self, seconds: float = CONNECT_SECONDS) -> None:
         """Connect, and wait until it can be spoken to; raises EnvError."""
         until = time.monotonic() + seconds

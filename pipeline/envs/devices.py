@@ -210,17 +210,20 @@ class OwnDevice(Fleet):
 
     async def _ready(self) -> Phone:
         await self._server.start()
-        device = self._device if self._program.alive else None
-        if device is None:
+        if not self._program.alive:
+            self._device = None
             await self._program.start()
-            self._device = device = AdbDevice(self._server, self._program.serial)
+        if self._device is not None:
+            life = await ready(self._device, SHARED_READY_SECONDS, restored=await self._restored(self._device))
+        else:
+            # It may still be booting from a time when nobody wanted to wait any longer.
+            device = AdbDevice(self._server, self._program.serial)
             # A snapshot brings the boot that it was made in back; without one, each boot is another.
             stale = self._boot_id if self._restore is None else None
             life = await ready(device, self._boot_seconds, stale=stale)
-        else:
-            life = await ready(device, SHARED_READY_SECONDS, restored=await self._restored(device))
+            self._device = device
         self._boot_id = life.boot_id
-        return Phone(device, self._program.serial, self._provider, life.build)
+        return Phone(self._device, self._program.serial, self._provider, life.build)
 
     async def _restored(self, device: AdbDevice) -> bool:
         """Put it back to its snapshot where it has one; what is marked before must then be gone."""
