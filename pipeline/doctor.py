@@ -19,7 +19,8 @@ from pipeline.apps import list_apps
 from pipeline.clients import Need
 from pipeline.config import RunConfig
 from pipeline.envs.browser import find_chromium
-from pipeline.errors import ConfigError, RunError
+from pipeline.envs.device_survey import Seen, adb_version, emulators, survey_devices
+from pipeline.errors import ConfigError, EpisodeError, RunError
 from pipeline.llm import LocalLimiter, demand, probe
 from pipeline.required import needs
 
@@ -39,7 +40,7 @@ class Finding(NamedTuple):
 
 def examine(config: RunConfig) -> list[Finding]:
     """Everything worth knowing about this machine, and about the models that the configuration names."""
-    return [*_programs(), *_applications(), _room(), _exposure(), *_endpoints(config)]
+    return [*_programs(), *_applications(), *_phones(config), _room(), _exposure(), *_endpoints(config)]
 
 
 def chromium() -> Path:
@@ -63,6 +64,28 @@ def _applications() -> Iterator[Finding]:
     for app in list_apps():
         fix = "installed" if app.installed else "installed when first used, or by `make setup`"
         yield Finding(app.app_id, app.installed, False, f"{app.version} {fix}")
+
+
+def _phones(config: RunConfig) -> Iterator[Finding]:
+    """What can be used as a phone here; needed is what the configuration asks for."""
+    adb = adb_version()
+    yield _seen(adb, needed=config.platform == "mobile")
+    yield _seen(emulators(), needed=config.provider == "avd")
+    if not adb.good:
+        return
+    try:
+        devices = asyncio.run(survey_devices(config.devices if config.provider == "adb" else []))
+    except EpisodeError as error:
+        devices = [Seen("none", False, error.message)]
+    for device in devices:
+        yield _seen(device._replace(name="phone", detail=f"{device.name}: {device.detail}"), needed=False)
+    if not any(device.good for device in devices):
+        advice = "no phone answers; connect one with USB debugging, or use provider=handset, which needs only Chromium"
+        yield Finding("phone", False, config.provider == "adb", advice)
+
+
+def _seen(seen: Seen, *, needed: bool) -> Finding:
+    return Finding(seen.name, seen.good, needed, seen.detail)
 
 
 def _endpoints(config: RunConfig) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from pipeline import doctor
 from pipeline.config import RunConfig, override_config
 from pipeline.doctor import Finding, examine
+from pipeline.envs.handset import HandsetProcess
 from pipeline.errors import RunError
+from pipeline.reaper import Scratch
 from tests.endpoints import serving
 
 _LISTENER = """
@@ -42,6 +45,32 @@ def test_a_missing_browser_comes_with_its_fix(tmp_path: Path, monkeypatch: pytes
     assert "apt-get install chromium" in finding.detail
     with pytest.raises(RunError):
         doctor.chromium()
+
+
+def phones(*settings: str) -> list[Finding]:
+    config = override_config({}, ["platform=mobile", "provider=adb", *settings])
+    return [finding for finding in examine(config) if finding.what == "phone"]
+
+
+def test_a_phone_is_named_with_what_it_is() -> None:
+    with Scratch("doctor-test") as scratch:
+        handset = HandsetProcess(scratch)
+        asyncio.run(handset.start())
+        serial = handset.serial
+        found_here = phones(f"devices={serial}")
+        asyncio.run(handset.close())
+
+    assert (
+        Finding("phone", True, False, f"{serial}: handset: emulated, not Android, Android 14 (level 34)") in found_here
+    )
+    assert not any(finding.needed for finding in found_here)
+
+
+def test_a_phone_that_does_not_answer_is_named_and_there_is_advice() -> None:
+    unreachable, advice = phones("devices=127.0.0.1:1")[-2:]
+
+    assert unreachable.detail.startswith("127.0.0.1:1: ") and not unreachable.good
+    assert advice.needed and not advice.good and "provider=handset" in advice.detail
 
 
 @pytest.mark.parametrize(("address", "good"), [("127.0.0.1", True), ("0.0.0.0", False)])

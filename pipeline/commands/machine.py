@@ -12,6 +12,7 @@ from pipeline.doctor import examine
 
 DOCTOR_EXAMPLES = examples(
     "pathproof doctor",
+    "pathproof doctor platform=mobile provider=adb devices=192.168.1.20:5555",
     "pathproof doctor policy=chat model.base_url=http://127.0.0.1:8000/v1 model.name=my-model",
 )
 
