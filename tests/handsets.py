@@ -101,6 +101,12 @@ class Held:
             x, y = self.find(name).middle
             self.sh(f"input tap {x} {y}")
 
+    def until_on(self, name: str, *, off: bool = False) -> None:
+        """Wait until something is ticked, or is not."""
+        until = time.monotonic() + 5
+        while self.find(name).on == off:
+            assert time.monotonic() < until, name
+
     def type(self, field: str, text: str) -> None:
         """Put a text in place of what a field holds."""
         self.tap(field)

@@ -35,6 +35,7 @@ def test_notes(phone: Held) -> None:
     phone.tap("add_item", "Balloons")
     phone.sh("input keyevent BACK")
     phone.tap("Party 1 of 1 done", "Pin")
+    phone.find("Unpin")
 
     assert phone.rows(f"{NOTES}/notes", "title='Party'", "kind:pinned") == ["kind=checklist, pinned=1"]
     assert phone.rows(f"{NOTES}/items", "done=1 AND note_id=9", "text") == ["text=Balloons"]
@@ -65,6 +66,7 @@ def test_contacts(phone: Held) -> None:
     phone.tap("Save")
     phone.type("Search contacts", "张")
     phone.tap("Search", "Zoë 张", "Add to favourites", "Choir")
+    phone.until_on("Choir")
 
     assert phone.rows(f"{CONTACTS}/contacts", "favourite=1", "name:phone")[-1] == "name=Zoë 张, phone=555 0199"
     assert phone.rows(f"{CONTACTS}/members", "group_id=3", "contact_id") == ["contact_id=13"]
@@ -77,13 +79,13 @@ def test_clock(phone: Held) -> None:
     phone.type("Minute", "40")
     phone.type("Label", "Train")
     phone.tap("Tue", "Fri", "Save")
-    assert phone.find("06:45 Wake up").on
+    phone.until_on("06:45 Wake up")
     phone.tap("06:45 Wake up")
+    phone.until_on("06:45 Wake up", off=True)
 
     assert phone.rows(f"{CLOCK}/alarms", "label='Train'", "hour:minute:days:enabled") == [
         "hour=5, minute=40, days=tue,fri, enabled=1"
     ]
-    phone.find("New alarm")
     assert phone.rows(f"{CLOCK}/alarms", "label='Wake up'", "enabled") == ["enabled=0"]
 
 

@@ -7,6 +7,7 @@ import io
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,7 +15,7 @@ from PIL import Image
 
 from pipeline.envs.handset import HandsetProcess
 from pipeline.errors import SetupError
-from pipeline.handset.faults import Fault, Faults, damaged
+from pipeline.handset.faults import KINDS, Fault, Faults, damaged
 from pipeline.reaper import Scratch
 from tests.handsets import Held, held
 
@@ -61,6 +62,12 @@ def test_an_order_that_cannot_be_read_changes_nothing() -> None:
         faults.order("empty,burnt")
 
     assert faults.take("torn")
+
+
+def test_every_fault_is_documented() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "handset.md").read_text(encoding="utf-8")
+
+    assert {kind for kind in KINDS if f"`{kind}`" not in text and f"`{kind}:" not in text} == set()
 
 
 @pytest.fixture(scope="module")

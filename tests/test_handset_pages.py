@@ -15,6 +15,7 @@ from pipeline.handset.__main__ import packages
 from pipeline.handset.apps import APPS
 from pipeline.handset.apps.app import App
 from pipeline.handset.content import database_of
+from pipeline.handset.database import Database
 from pipeline.handset.phone import Build, Phone
 from pipeline.handset.server import PageServer
 from pipeline.handset.state import Clock
@@ -214,3 +215,15 @@ async def test_a_city_has_its_own_time_and_day(scratch: Scratch, tmp_path: Path)
         world = (await client.get("/org.pathproof.clock/world")).text
 
         assert re.findall(r'class="big">([^<]+)<', world) == ["10:30", "17:30", "05:30", "21:30"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_names_every_table_and_column(tmp_path: Path, name: str) -> None:
+    app = app_named(name)
+    data = Database(tmp_path / "x.db", app.schema, {})
+    text = (Path(__file__).parents[1] / "docs" / "handset.md").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith(f"| `{app.package.name}`"))
+
+    for table in app.tables:
+        columns = " ".join(column["name"] for column in data.rows(f"SELECT name FROM pragma_table_info('{table}')"))
+        assert f"`{table}` (`{columns}`" in row
