@@ -30,6 +30,7 @@ from pipeline.handset.wire import Output
 from pipeline.protocols import Environment
 from tests.androids import (
     FOCUS,
+    PACKAGE,
     AndroidPhone,
     OneDevice,
     PlainApp,
@@ -90,6 +91,15 @@ async def test_a_look_has_picture_tree_and_place(world: AndroidEnvironment, phon
     assert seen.frame is not None and seen.frame.image.bytes == phone.png
     assert seen.tree is not None and [found.name for found in seen.tree.nodes] == ["Save"]
     assert (seen.location, seen.title, seen.flags) == (FOCUS, "Notes", [])
+
+
+async def test_of_several_names_the_episode_s_own_is_the_title(there: Plugged) -> None:
+    names = {"Notes": PACKAGE, "便签": PACKAGE}
+    environment = AndroidEnvironment(OneDevice(there.device), lambda _, device: PlainApp(device), names=names)
+    await environment.start(phone_task())
+
+    assert (await environment.observe()).title == "Notes"
+    await environment.close()
 
 
 async def test_the_target_is_the_smallest_thing_under_the_finger(

@@ -123,8 +123,7 @@ class AndroidEnvironment(Environment):
                 await apps.mark()
         except EnvError as error:
             raise SetupError(error.code, error.message) from error
-        names = {**self._names, **apps.titles}
-        self._hands = Hands(phone.device, Launcher(phone.device, names))
+        self._hands = Hands(phone.device, Launcher(phone.device, self._names_with(apps)))
         return EnvironmentInfo(driver="android", provider=phone.provider, device=phone.name, build=phone.build)
 
     async def observe(self) -> Observation:
@@ -248,8 +247,13 @@ class AndroidEnvironment(Environment):
 
     def _title(self, held: _Held, display: Display) -> str:
         """What people call the application in front, as far as that is known."""
-        names = {**self._names, **held.apps.titles}
-        return next((name for name, package in reversed(names.items()) if package == display.package), display.package)
+        names = reversed(self._names_with(held.apps).items())
+        return next((name for name, package in names if package == display.package), display.package)
+
+    def _names_with(self, apps: PhoneApps) -> dict[str, str]:
+        """Packages by name; of several names the last one is the episode's own."""
+        titles = apps.titles
+        return {name: package for name, package in self._names.items() if name not in titles} | titles
 
     def _spot(self, pixel: Pixel) -> Pixel:
         """Where a pixel of the last picture is touched; where there was none, pixels are the display's own."""
