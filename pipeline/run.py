@@ -38,7 +38,7 @@ def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> 
     """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
     tasks = [] if config.tasks.set == GENERATE else select_tasks(config)
     apps = sorted({app for task in tasks for app in task.app_ids}) or select_apps(config)
-    config = config.model_copy(update={"apps": apps})
+    config = config.model_copy(update={"apps": apps, "workers": useful_workers(config)})
     servers_of(config)  # what is wrong with its models is said before there is a folder
     run_id = digest("run", uuid4().hex)
     folder = new_folder(out or config.out, name, run_id)
@@ -85,6 +85,12 @@ def rejudge(address: Address, wanted: RunConfig, board: Board) -> Outcome:
     run = Run(folder, stored.run_id, own.model_copy(update={"budget": wanted.budget}), board)
     with _held(folder), connected(own.workers, own.platform) as cluster:
         return asyncio.run(Drive(run, cluster).rejudge(config))
+
+
+def useful_workers(config: RunConfig) -> int:
+    """How many workers have something to work on: each holds one device, and more of them would only wait."""
+    named = len(config.devices) if config.provider == "adb" else 0
+    return min(config.workers, named or config.workers)
 
 
 def _start(run: Run, tasks: Sequence[TaskSpec]) -> Outcome:

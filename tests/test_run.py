@@ -15,13 +15,13 @@ import pytest
 
 from pipeline.check import check
 from pipeline.cluster import Cluster
-from pipeline.config import RunConfig
+from pipeline.config import RunConfig, override_config
 from pipeline.drive import Outcome
 from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import read_run
 from pipeline.progress import Board
 from pipeline.repeat import repeating_rows
-from pipeline.run import collect, rejudge, resume
+from pipeline.run import collect, rejudge, resume, useful_workers
 from pipeline.schema import TABLES
 from pipeline.storage import driver_lock
 from pipeline.tasks import TaskSpec, identified
@@ -276,3 +276,16 @@ def test_a_second_ctrl_c_ends_the_run_at_once(ray_here: Cluster, tmp_path: Path)
     thread.join()
 
     assert {finding.severity for finding in check(folder)} <= {"leftover"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "workers"),
+    [
+        (["provider=adb", "devices=a,b", "workers=3"], 2),
+        (["provider=adb", "devices=a,b", "workers=1"], 1),
+        (["provider=adb", "workers=3"], 3),
+        (["provider=avd", "devices=Pixel@clean", "workers=3"], 3),
+    ],
+)
+def test_no_more_workers_are_started_than_there_are_devices(settings: list[str], workers: int) -> None:
+    assert useful_workers(override_config({}, ["platform=mobile", *settings])) == workers
