@@ -46,13 +46,15 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// What is written in a field of one line is selected when the field gets the focus, so that typing replaces it. The
-// caret goes where the finger was only after the focus came, hence the wait for the click.
-let focusedBefore = null;
-document.addEventListener("pointerdown", () => { focusedBefore = document.activeElement; }, true);
-document.addEventListener("click", (event) => {
-  if (event.target.matches("input[type=text], input[type=search]") && event.target !== focusedBefore) event.target.select();
+// The first tap on a field of one line selects what is in it, so that typing replaces it: the caret goes where the
+// finger was only after the focus came, hence at the click.
+let tapped = null;
+document.addEventListener("click", ({ target }) => {
+  if (target.matches("input[type=text], input[type=search]") && target !== tapped) target.select();
+  tapped = target;
 });
+document.addEventListener("input", (event) => { tapped = event.target; });
+document.addEventListener("focusout", () => { tapped = null; });
 
 document.addEventListener("submit", async (event) => {
   event.preventDefault();
