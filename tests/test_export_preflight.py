@@ -86,12 +86,43 @@ def test_a_thought_that_closes_its_envelope_cannot_be_read_back() -> None:
     assert reasons(rows_of(graded(made), "sft")[0], "sft") == ["action_not_read_back"]
 
 
-@pytest.mark.parametrize("words", ["see <image> here", "a <VIDEO>", "end <|im_end|>", "<bbox>"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "see <image> here",
+        "a <VIDEO>",
+        "end <|im_end|>",
+        "<bbox>",
+        "<|reserved_special_token_5|>",
+        "<|image_1|>",
+        "<｜end▁of▁sentence｜>",
+        "the end</s>",
+        "<start_of_turn>",
+        "[INST] now [/INST]",
+    ],
+)
 def test_texts_that_a_trainer_takes_for_something_else_are_rejected(words: str) -> None:
     typed = played([Click(point=Point(x=1, y=1)), Type(content=words), DONE])
     assert "reserved_marker" in reasons(rows_of(graded(typed), "sft")[0], "sft")
     asked = rows_of(graded(task=one_task(f"Enter {words}.")))[0]
     assert "reserved_marker" in reasons(asked)
+
+
+@pytest.mark.parametrize("words", ["a < b and c > d", "<s3>", "[install]", "x <|y", "price<|>|tax"])
+def test_texts_that_only_look_like_marks_stay(words: str) -> None:
+    asked = rows_of(graded(task=one_task(f"Enter {words}.")))[0]
+    assert "reserved_marker" not in reasons(asked)
+
+
+def test_what_is_wrong_with_a_row_is_told_without_its_words() -> None:
+    typed = with_step(
+        played([Click(point=Point(x=1, y=1)), Type(content="correct horse"), DONE]), 1, thought="a</think>b"
+    )
+    row = rows_of(graded(typed))[1]
+
+    problems = Preflight(65536).problems(row, row)
+
+    assert [(one.reason, one.detail) for one in problems] == [("action_not_read_back", "nothing is read, of Type")]
 
 
 def test_a_placeholder_in_a_text_also_spoils_the_count() -> None:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ConfigError
 from pipeline.exports.splits import SplitBy, assign_splits
-from pipeline.tasks import TaskSpec
+from pipeline.tasks import TaskSpec, identified
+from tests.episodes import fake_task
 from tests.records import task
 
 
@@ -39,6 +40,21 @@ def test_nothing_that_belongs_together_straddles(tasks: list[TaskSpec], by: Spli
             same_app = by == "app" and set(left.app_ids) & set(right.app_ids)
             if same_template or same_app:
                 assert splits[left.task_id] == splits[right.task_id]
+
+
+@pytest.mark.parametrize("by", ["task", "template"])
+def test_what_is_asked_in_two_languages_never_straddles(by: SplitBy) -> None:
+    pairs = []
+    for number in range(40):
+        english = fake_task().model_copy(update={"expected_changes": [f"todo/{number}"]})
+        pairs.append(
+            (identified(english), identified(english.model_copy(update={"instruction": "加", "language": "zh"})))
+        )
+
+    splits = assign_splits([one for pair in pairs for one in pair], by, 0.5)
+
+    assert all(splits[english.task_id] == splits[chinese.task_id] for english, chinese in pairs)
+    assert set(splits.values()) == {"train", "test"}
 
 
 @settings(deadline=None)

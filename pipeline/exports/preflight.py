@@ -32,7 +32,12 @@ Reason = Literal[
 ]
 
 PLACEHOLDER = "<image>"
-_RESERVED = re.compile(r"<(?:image|video|audio|bbox|ref-object)>|<\|[a-z_]+\|>", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"<(?:image|video|audio|bbox|ref-object)>"  # places of pictures and boxes
+    r"|<[|｜][a-z0-9_▁ ]{1,40}[|｜]>"  # what most chat templates and tokenizers have
+    r"|</?(?:s|bos|eos|pad|unk|mask)>|<(?:start|end)_of_(?:turn|image)>|\[/?INST\]|<</?SYS>>",
+    re.IGNORECASE,
+)
 """Texts that trainers or chat templates take for something else than text."""
 
 _BYTES_PER_TOKEN = 3
@@ -144,7 +149,9 @@ def _content_problems(row: AnyRow) -> Iterator[Problem]:
     for reply, action in replies:
         spoken = read_reply(reply)
         if spoken is None or spoken.action != action:
-            yield Problem("action_not_read_back", reply[:200])
+            # What a row says may be a secret: it is told by its ids, never by its words.
+            read = spoken.action.type if spoken is not None and spoken.action is not None else "nothing"
+            yield Problem("action_not_read_back", f"{read} is read, of {action.type}")
     found = sorted({match for text in _texts(row) for match in _RESERVED.findall(text)})
     if found:
         yield Problem("reserved_marker", " ".join(found))

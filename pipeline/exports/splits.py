@@ -1,6 +1,7 @@
 """Which split a task's rows belong to: decided by task, template or application, never by row.
 
-Tasks that share what the split goes by stay together. The choice is a hash of its name and the seed, so it is the same
+Tasks that share what the split goes by stay together, and so do tasks of one contract: the same thing asked in another
+language or in other words is the same task. The choice is a hash of its name and the seed, so it is the same
 in every export, whatever else is in the dataset. A split that a task declares itself (other than `train`) stands, and
 takes the tasks of its template along; an application is not moved by any task. A task whose applications fall into
 different splits, or that declares another one than theirs, would straddle, so it belongs to none.
@@ -41,7 +42,15 @@ def _of_apps(task: TaskSpec, test_share: float, seed: int) -> str | None:
 
 def _group(task: TaskSpec, by: SplitBy) -> str:
     """What a task is kept together by."""
-    return f"template {task.template_id}" if by == "template" and task.template_id else f"task {task.task_id}"
+    if by == "template" and task.template_id:
+        return f"template {task.template_id}"
+    return f"contract {contract_of(task)}" if task.checks or task.absence_checks else f"task {task.task_id}"
+
+
+def contract_of(task: TaskSpec) -> str:
+    """What is to be done and how it is proved, in whatever language and words it is asked."""
+    parts = (task.start, *task.setup, *task.calls, *task.segments, *task.absence_checks)
+    return digest("contract", *task.app_ids, *(part.model_dump_json() for part in parts), *task.expected_changes)
 
 
 def _declared(tasks: Iterable[TaskSpec], group: dict[str, str]) -> dict[str, str]:
