@@ -164,6 +164,9 @@ class PlainApp(PhoneApp):
     async def changes(self) -> list[list[str]]:
         return []
 
+    async def leave(self) -> None:
+        """Nothing was changed."""
+
     async def close(self) -> None:
         """Nothing was started."""
 

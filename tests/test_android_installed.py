@@ -103,6 +103,22 @@ async def test_an_application_of_a_device_is_put_back_asked_and_told_apart() -> 
         assert (await read_display(device)).package != "org.pathproof.notes"
 
 
+async def test_settings_are_put_back_when_an_application_is_left_and_its_rows_are_not() -> None:
+    async with phone() as device:
+        app = InstalledApp(ENTRY, device)
+        await app.start()
+        first = await app.read(check("brightness"))
+        await device.done("content", "delete", "--uri", NOTES, "--where", "title='Groceries'")
+        await device.done("settings", "put", "system", "screen_brightness", "7")
+        await device.done("settings", "put", "system", "made_up", "x")
+
+        await app.leave()
+
+        assert await app.read(check("brightness")) == first
+        assert (await device.run("settings", "get", "system", "made_up")).text.strip() == "null"
+        assert await app.read(check("note", title="Groceries")) == []
+
+
 async def test_the_phone_speaks_the_language_of_the_application() -> None:
     async with phone() as device:
         english, chinese = (

@@ -186,6 +186,7 @@ class AndroidEnvironment(Environment):
         try:
             if self._worked:
                 with self._noting_trouble():
+                    await held.apps.leave()
                     await held.phone.device.unreverse()
         finally:
             await self._fleet.give_back(held.phone, worked=self._worked)

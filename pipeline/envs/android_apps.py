@@ -60,6 +60,10 @@ class PhoneApp(Protocol):
         """Rows [key, added|removed|changed] since the mark; raises ProbeError."""
         ...
 
+    async def leave(self) -> None:
+        """Undo what other applications of the device would notice; raises EnvError."""
+        ...
+
     async def close(self) -> None:
         """Stop what was started for it."""
         ...
@@ -111,6 +115,9 @@ class WrappedSite(PhoneApp):
     async def changes(self) -> list[list[str]]:
         """As the site tells."""
         return await asyncio.to_thread(self._site.changes)
+
+    async def leave(self) -> None:
+        """Other applications notice nothing of a site."""
 
     async def close(self) -> None:
         """Stop serving."""
@@ -176,6 +183,11 @@ class PhoneApps:
             if check.probe not in RESERVED_PROBES
         ]
         return [*reads, *[await self._changes(app_id, index) for app_id in self._episode]]
+
+    async def leave(self) -> None:
+        """Leave the device to other applications as the episode's found it; raises EnvError."""
+        for app in self._episode.values():
+            await app.leave()
 
     async def close(self) -> None:
         """Stop every application."""

@@ -15,7 +15,7 @@ from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_apps import PhoneApp
 from pipeline.envs.android_launch import Launcher
 from pipeline.envs.phone_data import phone_state, read_phone
-from pipeline.errors import ProbeError, SetupError, boundary
+from pipeline.errors import EnvError, ProbeError, SetupError, boundary
 from pipeline.tasks import Check, SetupOperation
 
 _CLEAR_SECONDS = 30.0
@@ -97,6 +97,11 @@ class InstalledApp(PhoneApp):
         rows = difference(self._marked, await self._state())
         return [row for row in rows if not any(fnmatchcase(row[0], kept) for kept in self._entry.bookkeeping)]
 
+    async def leave(self) -> None:
+        """Put settings back: they are the whole phone's, and the next episode may be another application's."""
+        with boundary(EnvError, "reset_failed"):
+            await self._put_settings_back()
+
     async def close(self) -> None:
         """It stays on the device."""
 
@@ -115,12 +120,14 @@ class InstalledApp(PhoneApp):
             raise SetupError("reset_failed", f"pm clear {self.package}: {ran.complaint}")
 
     async def _put_settings_back(self) -> None:
-        """Clearing an application's data leaves the settings it has changed; raises EnvError."""
+        """Clearing an application's data leaves the settings it has changed; raises EnvError or ProbeError."""
         for source in self._entry.state:
-            if isinstance(source, SettingState):
-                for name in source.names:
-                    value = self._pristine.get(f"{source.namespace}/{name}")
-                    words = (
-                        ("delete", source.namespace, name) if value is None else ("put", source.namespace, name, value)
-                    )
+            if not isinstance(source, SettingState):
+                continue
+            now = await phone_state(self._device, [source])
+            for name in source.names:
+                value = self._pristine.get(f"{source.namespace}/{name}")
+                if value != now.get(f"{source.namespace}/{name}"):
+                    place = (source.namespace, name)
+                    words = ("delete", *place) if value is None else ("put", *place, value)
                     await self._device.done("settings", *words)
