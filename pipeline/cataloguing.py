@@ -19,7 +19,8 @@ from pydantic import ValidationError
 from pipeline.actions import Model
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError, first_problem
-from pipeline.manifest import RUN_FILE, read_run
+from pipeline.file_names import RUN_FILE
+from pipeline.manifest import read_run
 from pipeline.records import ModelCall, digest
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of

@@ -16,8 +16,9 @@ from pipeline.actions import Model
 from pipeline.agreement import DisagreementKind, disagreements, wrong_contents
 from pipeline.closing import hash_of
 from pipeline.errors import PathproofError
+from pipeline.file_names import EPOCHS, MANIFEST, RUN_FILE, VIEWS_FILE, part_name
 from pipeline.manifest import PartRef, RunFile, Survey
-from pipeline.query import VIEWS_FILE, connect
+from pipeline.query import connect
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, inspected
 from pipeline.storage import Address, Storage, store_errors
@@ -109,14 +110,14 @@ def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     try:
         manifest.read_run(storage)
     except PathproofError as error:
-        yield _error("unreadable_manifest", manifest.RUN_FILE, str(error))
+        yield _error("unreadable_manifest", RUN_FILE, str(error))
     for problem in found.problems:
         yield _error("wrong_manifest" if problem.altered else "unreadable_manifest", problem.path, problem.detail)
     for name in found.sealed_out:
         yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
     for missing in found.missing:
         yield _error("missing_manifest", missing, "not there; others say that it was")
-    for folder in ("", f"{manifest.MANIFEST}/", f"{manifest.EPOCHS}/"):
+    for folder in ("", f"{MANIFEST}/", f"{EPOCHS}/"):
         for file_name in storage.sizes(folder.rstrip("/")):
             if file_name.endswith(".tmp"):
                 yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
@@ -127,7 +128,7 @@ def _file_findings(storage: Storage, current: set[str], listed: set[str], open_e
     for table in TABLES:
         for file_name in storage.sizes(table):
             relative = f"{table}/{file_name}"
-            name = manifest.part_name(file_name)
+            name = part_name(file_name)
             if relative in current:
                 continue
             if relative in listed:
@@ -143,7 +144,7 @@ def _file_findings(storage: Storage, current: set[str], listed: set[str], open_e
 def _folder_findings(storage: Storage) -> Iterator[Finding]:
     """Folders of parts that are no table's, which nothing reads."""
     for folder in storage.folders():
-        if folder not in TABLES and any(manifest.part_name(name) for name in storage.sizes(folder)):
+        if folder not in TABLES and any(part_name(name) for name in storage.sizes(folder)):
             yield _error("unknown_table", folder, "holds parts, and is no table of this version")
 
 

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import manifest
-from pipeline.manifest import PartName, PartRef, Survey
+from pipeline.file_names import PartName
+from pipeline.manifest import PartRef, Survey
 from pipeline.parts import GROUP_BYTES, GROUP_ROWS, HEAVY, PLAIN_GROUP_ROWS, write_groups
 from pipeline.sinks import Batch, Committer
 from pipeline.soundness import FlawKind, require_sound

@@ -17,7 +17,8 @@ from pipeline import manifest
 from pipeline.actions import Model
 from pipeline.closing import Content
 from pipeline.errors import RunError
-from pipeline.manifest import Assigned, Line, ObjectName, PartRef, RunFile
+from pipeline.file_names import ObjectName
+from pipeline.manifest import Assigned, Line, PartRef, RunFile
 from pipeline.records import (
     Attempt,
     Candidate,

@@ -9,7 +9,7 @@ import fcntl
 import os
 import uuid
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -47,6 +47,12 @@ class LocalStorage(NamedTuple):
         """Make the folders."""
         for folder in folders:
             (self.root / folder).mkdir(parents=True, exist_ok=True)
+
+    def drop(self, folders: list[str]) -> None:
+        """Remove the folders that are there and empty."""
+        for folder in folders:
+            with suppress(OSError):
+                (self.root / folder).rmdir()
 
     def has(self, folder: str) -> bool:
         """Whether the folder is there."""

@@ -9,7 +9,6 @@ and writes nothing; it knows nothing of what is inside a part.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import PurePosixPath
@@ -21,20 +20,18 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from pipeline.actions import Model
 from pipeline.closing import AlteredError, Closing, Content, Expected, closed, hash_of, proved
 from pipeline.errors import ConfigError, RunError
+from pipeline.file_names import (
+    EPOCHS,
+    MANIFEST,
+    PART_PATH,
+    RUN_FILE,
+    ObjectName,
+    claim_path,
+    claimed_epoch,
+    object_name,
+)
 from pipeline.storage import Address, Storage, storage_of, store_errors
 from pipeline.words import Platform
-
-MANIFEST = "manifest"
-EPOCHS = "epochs"
-RUN_FILE = "run.json"
-
-_OBJECT = re.compile(r"\d+-\d+\.jsonl")
-_EPOCH = re.compile(r"\d+\.json")
-WORKER = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
-"""What a worker's name looks like, as part of a file name."""
-
-_PART = re.compile(rf"part-(\d+)-({WORKER})-(\d+)\.parquet")
-_PART_PATH = rf"^[a-z_]+/part-\d+-{WORKER}-\d+\.parquet$"
 
 
 class PartRef(Model):
@@ -42,7 +39,7 @@ class PartRef(Model):
 
     kind: Literal["part"] = "part"
     table: str
-    path: str = Field(pattern=_PART_PATH)
+    path: str = Field(pattern=PART_PATH)
     rows: int
     bytes: int
     sha256: str
@@ -119,6 +116,8 @@ class RunFile(Model):
     """The newest epoch, once it has ended."""
     views_sha256: str | None = None
     """Hash of `views.sql` as it was written last, once the newest epoch has ended."""
+    copied_at: AwareDatetime | None = None
+    """When the folder was made as a redacted copy of the run; null for the run itself."""
 
 
 class Problem(NamedTuple):
@@ -128,29 +127,6 @@ class Problem(NamedTuple):
     detail: str
     altered: bool = False
     """It can be read, and says something else than it did."""
-
-
-class ObjectName(NamedTuple):
-    """The name of a manifest object; sorts in the order of publishing."""
-
-    epoch: int
-    number: int
-
-    @property
-    def path(self) -> str:
-        """Relative to the folder."""
-        return f"{MANIFEST}/{self.epoch}-{self.number}.jsonl"
-
-
-class PartName(NamedTuple):
-    """What a part's file name says."""
-
-    epoch: int
-    worker: str
-    number: int
-
-    def __str__(self) -> str:
-        return f"part-{self.epoch}-{self.worker}-{self.number}.parquet"
 
 
 class Survey(NamedTuple):
@@ -184,12 +160,6 @@ _GAPS = 100
 _NOTHING: Mapping[ObjectName, Content] = MappingProxyType({})
 
 
-def part_name(file_name: str) -> PartName | None:
-    """What a file name says, or null when it is not a part's."""
-    match = _PART.fullmatch(file_name)
-    return PartName(int(match[1]), match[2], int(match[3])) if match else None
-
-
 def storage_with_manifest(address: Address) -> Storage:
     """The storage of a dataset; raises ConfigError when there is no manifest in it."""
     storage = storage_of(address)
@@ -213,6 +183,11 @@ def read_run(address: Address) -> RunFile:
         raise RunError(
             f"{storage.url(RUN_FILE)} cannot be read ({_first_line(error)}): run `pathproof check`"
         ) from error
+
+
+def pretty(run: RunFile) -> bytes:
+    """`run.json` as it is written."""
+    return f"{run.model_dump_json(indent=2)}\n".encode()
 
 
 def survey(address: Address, known: Mapping[ObjectName, Content] = _NOTHING) -> Survey:
@@ -309,8 +284,8 @@ def _claims(storage: Storage) -> tuple[list[Epoch], dict[int, str], list[Problem
     claims: dict[int, Epoch] = {}
     hashes: dict[int, str] = {}
     problems: list[Problem] = []
-    for key in _keys(storage, EPOCHS, _EPOCH):
-        number = int(PurePosixPath(key).stem)
+    for number in filter(None, map(claimed_epoch, _names(storage, EPOCHS))):
+        key = claim_path(number)
         try:
             data = _bytes_of(storage, key)
             claims[number], hashes[number] = Epoch.model_validate_json(data), hash_of(data)
@@ -349,7 +324,7 @@ def _unlinked(
     for name, read in reads.items():
         before = name._replace(number=name.number - 1)
         if read.after and named.get(before, read.after) != read.after:
-            path = before.path if before.number else f"{EPOCHS}/{name.epoch}.json"
+            path = before.path if before.number else claim_path(name.epoch)
             yield Problem(path, f"is not what {name.path} was published after", altered=True)
 
 
@@ -361,16 +336,15 @@ def _missing(
     last.update({name.epoch: name.number for name in counted})
     for seal in seals:
         last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
-    there = {name.path for name in counted} | {f"{EPOCHS}/{epoch.epoch}.json" for epoch in claims} | set(bad)
+    there = {name.path for name in counted} | {claim_path(epoch.epoch) for epoch in claims} | set(bad)
     for epoch in range(1, max(last, default=0) + 1):
         objects = (ObjectName(epoch, number).path for number in range(1, last.get(epoch, 0) + 1))
-        yield from (path for path in chain([f"{EPOCHS}/{epoch}.json"], objects) if path not in there)
+        yield from (path for path in chain([claim_path(epoch)], objects) if path not in there)
 
 
 def _objects(storage: Storage) -> list[ObjectName]:
     """Every manifest object there is, also those that do not count, in order."""
-    names = (PurePosixPath(key).stem.split("-") for key in _keys(storage, MANIFEST, _OBJECT))
-    return sorted(ObjectName(int(epoch), int(number)) for epoch, number in names)
+    return sorted(filter(None, map(object_name, _names(storage, MANIFEST))))
 
 
 def _counted(objects: list[ObjectName], claimed: list[Epoch]) -> list[ObjectName]:
@@ -386,9 +360,9 @@ def _bytes_of(storage: Storage, key: str) -> bytes:
         return storage.read(key)
 
 
-def _keys(storage: Storage, folder: str, pattern: re.Pattern[str]) -> list[str]:
+def _names(storage: Storage, folder: str) -> list[str]:
     with store_errors():
-        return [f"{folder}/{name}" for name in storage.sizes(folder) if pattern.fullmatch(name)]
+        return list(storage.sizes(folder))
 
 
 def _problem(path: str, error: Exception) -> Problem:

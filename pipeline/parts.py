@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from pipeline.actions import Model
 from pipeline.errors import SinkError
-from pipeline.manifest import PartName, PartRef
+from pipeline.file_names import PartName
+from pipeline.manifest import PartRef
 from pipeline.records import Frame, Tree
 from pipeline.schema import SCHEMA_VERSION, TABLES, schema_of, to_table
 from pipeline.storage import Address, Storage, storage_of

@@ -26,8 +26,6 @@ from pipeline.schema import RENAMED, RUN_ID, SCHEMA_VERSION, TABLES, schema_of
 from pipeline.soundness import inspected
 from pipeline.storage import Address, Storage, storage_of
 
-VIEWS_FILE = "views.sql"
-
 VIEWS = (
     "trace_grades",
     "step_grades",

@@ -12,21 +12,21 @@ from typing import Any, NamedTuple, TypeVar
 
 from pipeline import manifest
 from pipeline.actions import Model
+from pipeline.copying import EPOCH, publish_copy
 from pipeline.dataset import Dataset
-from pipeline.errors import ConfigError, RunError
-from pipeline.manifest import Assigned, PartRef
+from pipeline.errors import ConfigError
+from pipeline.file_names import EPOCHS, MANIFEST
+from pipeline.manifest import Assigned, Line, PartRef
 from pipeline.masking import MASK, masked_frame
 from pipeline.records import Candidate, Frame, ObservationRow, Step, Trajectory, Tree
 from pipeline.schema import TABLES
 from pipeline.secrecy import FLAGS, Secrecy, find_secrets, rows_of
-from pipeline.sinks import Batch, Committer, PartWriter
+from pipeline.sinks import PartWriter
 from pipeline.soundness import require_sound
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.structs import TargetUnderPoint
 
 _WRITER = "redact"
-_EPOCH = 1
-"""A new place has had no driver before."""
 
 Shown = TypeVar("Shown", Frame, Tree)
 """What may have regions."""
@@ -56,8 +56,8 @@ def redact(folder: Address, out: Address) -> Masked:
         _refuse_taken(folder, target)
         with ExitStack() as undo:
             undo.callback(_clear, target)
-            parts = _written(dataset, masker, target)
-            _publish(dataset, masker.masked_config(dataset.run.config), parts, target)
+            lines: list[Line] = [*_begun(dataset), *_written(dataset, masker, target)]
+            publish_copy(target, dataset.run, masker.masked_config(dataset.run.config), lines)
             undo.pop_all()
     return masker.count
 
@@ -71,34 +71,33 @@ def _refuse_taken(folder: Address, target: Storage) -> None:
         raise ConfigError(f"out: {target.address} is already there; choose another name")
 
 
+def _begun(dataset: Dataset) -> list[Assigned]:
+    """The attempts that were begun, as the copy's one epoch lists them."""
+    lines = manifest.survey(dataset.storage).lines
+    return [line.model_copy(update={"epoch": EPOCH}) for line in lines if isinstance(line, Assigned)]
+
+
 def _written(dataset: Dataset, masker: _Masker, target: Storage) -> list[PartRef]:
-    """The masked parts, which nothing lists yet."""
-    writer = PartWriter(target, dataset.run.run_id, _EPOCH, _WRITER)
+    """The masked parts, which nothing lists yet; every table has one."""
+    writer = PartWriter(target, dataset.run.run_id, EPOCH, _WRITER)
     written: list[PartRef] = []
     for parts in _groups(dataset):
         writer.add([masker.masked(row) for part in parts for row in dataset.part_rows(part)])
         batch = writer.flush()
         written += batch.parts if batch else []
-    return written
-
-
-def _publish(dataset: Dataset, config: dict[str, Any], parts: list[PartRef], target: Storage) -> None:
-    """Make the parts a dataset, in one step after the claim."""
-    committer = Committer.claim(target, dataset.run.run_id, config)
-    assigned = [line for line in manifest.survey(dataset.storage).lines if isinstance(line, Assigned)]
-    committer.assign([line.model_copy(update={"epoch": committer.epoch}) for line in assigned])
-    if parts and not committer.publish(Batch(epoch=_EPOCH, worker=_WRITER, number=0, parts=parts, attempts=[])):
-        raise RunError(f"{target.address} refused what was written to it")
-    committer.finish()
+    writer.add_empty(set(TABLES) - {part.table for part in written})
+    batch = writer.flush()
+    return [*written, *(batch.parts if batch else [])]
 
 
 def _clear(target: Storage) -> None:
     """Remove what a failed copy has written to a place where nothing else was; as far as the place still answers."""
     with suppress(OSError):
-        for folder in (manifest.MANIFEST, manifest.EPOCHS, *TABLES, ""):
+        for folder in (MANIFEST, EPOCHS, *TABLES, ""):
             for name in target.sizes(folder):
                 if name not in LOCK_NAMES:
                     target.delete(f"{folder}/{name}" if folder else name)
+        target.drop([MANIFEST, EPOCHS, *TABLES])
 
 
 class _Masker:

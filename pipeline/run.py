@@ -23,6 +23,7 @@ from pipeline.dataset import Dataset
 from pipeline.doctor import chromium
 from pipeline.drive import Drive, Outcome
 from pipeline.errors import ConfigError, EpisodeError, RunError, SetupError
+from pipeline.file_names import RUN_FILE
 from pipeline.local_storage import LocalStorage
 from pipeline.progress import Board
 from pipeline.records import digest
@@ -53,9 +54,13 @@ def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> 
 
 
 def resume(address: Address, board: Board) -> Outcome:
-    """Finish a run with its stored configuration; raises ConfigError or RunError."""
+    """Finish a run with its stored configuration; raises ConfigError, for a copy of a run too, or RunError."""
     folder = storage_of(address)
     stored = manifest.read_run(folder)
+    if stored.copied_at is not None:
+        raise ConfigError(
+            f"{folder.address} is a redacted copy, and what is collected is not redacted: resume the run itself"
+        )
     config = parse_config(stored.config)
     run = Run(folder, stored.run_id, config, board)
     tasks = Dataset(folder).rows(TaskSpec)
@@ -127,7 +132,7 @@ def new_folder(out: Address | None, name: str, run_id: str) -> Storage:
     address = folder.address
     try:
         with store_errors():
-            occupied, holds_run = folder.occupied(LOCK_NAMES), folder.size(manifest.RUN_FILE) is not None
+            occupied, holds_run = folder.occupied(LOCK_NAMES), folder.size(RUN_FILE) is not None
     except OSError as error:
         raise ConfigError(f"out: {address} cannot be used ({error})") from error
     if holds_run:

@@ -91,6 +91,9 @@ class S3Storage(NamedTuple):
     def prepare(self, folders: list[str]) -> None:
         """An object store has no folders."""
 
+    def drop(self, folders: list[str]) -> None:
+        """An object store has no folders."""
+
     def has(self, folder: str) -> bool:
         """Whether any object is under the prefix."""
         return bool(self.sizes(folder))

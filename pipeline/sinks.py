@@ -17,9 +17,20 @@ from pipeline import manifest
 from pipeline.actions import Model
 from pipeline.closing import Content, hash_of
 from pipeline.errors import RunError, SinkError, boundary
-from pipeline.manifest import Assigned, Epoch, ObjectName, PartName, PartRef, RunFile, RunState, Seal, Survey
+from pipeline.file_names import (
+    EPOCHS,
+    MANIFEST,
+    RUN_FILE,
+    VIEWS_FILE,
+    WORKER,
+    ObjectName,
+    PartName,
+    claim_path,
+    part_name,
+)
+from pipeline.manifest import Assigned, Epoch, PartRef, RunFile, RunState, Seal, Survey
 from pipeline.parts import size_of, write_part
-from pipeline.query import VIEWS_FILE, views_sql
+from pipeline.query import views_sql
 from pipeline.records import Attempt, Event, Frame, Record, Trajectory, Tree, now
 from pipeline.schema import TABLES, table_name
 from pipeline.storage import Address, Storage, disk_errors, storage_of
@@ -30,7 +41,7 @@ BYTES_PER_FLUSH = 32 << 20
 
 LOST = Fault(boundary="worker", code="lost", message="the attempt was begun and never reported")
 
-_WORKER = re.compile(manifest.WORKER)
+_WORKER = re.compile(WORKER)
 
 
 class Batch(Model):
@@ -181,7 +192,7 @@ class Committer:
         """
         storage = storage_of(address)
         with disk_errors(f"claiming {storage.address}"):
-            storage.prepare([manifest.MANIFEST, manifest.EPOCHS])
+            storage.prepare([MANIFEST, EPOCHS])
             found = manifest.whole(storage)
             before = _before(storage, run_id)
             run = RunFile(
@@ -190,12 +201,13 @@ class Committer:
                 epoch=max((epoch.epoch for epoch in found.epochs), default=0) + 1,
                 state="running",
                 started_at=before.started_at or now(),
+                copied_at=before.copied_at,
             )
             claim = (
                 Epoch(epoch=run.epoch, claimed_at=now(), sealed=_seals(found), closes=True).model_dump_json().encode()
             )
-            _create(storage, f"{manifest.EPOCHS}/{run.epoch}.json", claim)
-            storage.replace(manifest.RUN_FILE, _pretty(run))
+            _create(storage, claim_path(run.epoch), claim)
+            storage.replace(RUN_FILE, manifest.pretty(run))
         committer = cls(storage, run, manifest.current_parts(found.lines).values(), claim, before)
         committer._give_every_table_a_part()
         return committer
@@ -257,7 +269,7 @@ class Committer:
             ended = {"state": state, "finished_at": finished_at, "views_sha256": self._views}
             sealed = Seal(epoch=self.epoch, last=len(self._contents), objects=self._contents)
             self._run = self._run.model_copy(update={**ended, "sealed": sealed})
-            self._storage.replace(manifest.RUN_FILE, _pretty(self._run))
+            self._storage.replace(RUN_FILE, manifest.pretty(self._run))
 
     def _give_every_table_a_part(self) -> None:
         self._writer.add_empty(set(TABLES) - {part.table for part in self._parts.values()})
@@ -297,7 +309,7 @@ class Committer:
         self._contents.append(Content(lines=len(found), sha256=self._newest))
 
     def _refuse_when_overtaken(self) -> None:
-        if self._storage.size(f"{manifest.EPOCHS}/{self.epoch + 1}.json") is not None:
+        if self._storage.size(claim_path(self.epoch + 1)) is not None:
             raise RunError(f"{self._storage.address} has been taken over by a newer driver")
 
     def _take_over(self, parts: Iterable[PartRef]) -> None:
@@ -317,15 +329,16 @@ class _Before(NamedTuple):
     state: RunState
     finished_at: datetime | None
     views_sha256: str | None
+    copied_at: datetime | None
 
 
 def _before(storage: Storage, run_id: str) -> _Before:
-    if storage.size(manifest.RUN_FILE) is None:
-        return _Before(None, "finished", None, None)
+    if storage.size(RUN_FILE) is None:
+        return _Before(None, "finished", None, None, None)
     found = manifest.read_run(storage)
     if found.run_id != run_id:
         raise RunError(f"{storage.address} belongs to run {found.run_id}: choose another folder, or resume that run")
-    return _Before(found.started_at, found.state, found.finished_at, found.views_sha256)
+    return _Before(found.started_at, found.state, found.finished_at, found.views_sha256, found.copied_at)
 
 
 def _seals(found: Survey) -> list[Seal]:
@@ -348,12 +361,8 @@ def _create(storage: Storage, key: str, data: bytes) -> None:
 
 
 def _epoch_of(path: str) -> int | None:
-    name = manifest.part_name(path.rpartition("/")[2])
+    name = part_name(path.rpartition("/")[2])
     return name.epoch if name else None
-
-
-def _pretty(run: RunFile) -> bytes:
-    return f"{run.model_dump_json(indent=2)}\n".encode()
 
 
 def _lost(attempt: Assigned, final: bool, fault: Fault, *, ended_now: bool) -> Record:

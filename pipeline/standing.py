@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pipeline import manifest, policies
 from pipeline.config import GENERATE, RunConfig
 from pipeline.dataset import Dataset
+from pipeline.file_names import RUN_FILE
 from pipeline.planning import Order, Tried, missing
 from pipeline.progress import Board
 from pipeline.records import PassRow, Validation, now
@@ -31,7 +32,7 @@ def rounds_of(config: RunConfig, tasks: Sequence[TaskSpec]) -> Rounds:
 
 def unexpired(folder: Storage, rounds: Rounds) -> Rounds:
     """The rounds without the tasks that the folder's validations no longer hold for: nobody should try those."""
-    if folder.size(manifest.RUN_FILE) is None:
+    if folder.size(RUN_FILE) is None:
         return rounds
     expired = expired_tasks(Dataset(folder).rows(Validation), now())
     return [[task for task in tasks if task.task_id not in expired] for tasks in rounds]
@@ -61,7 +62,7 @@ class Survey(NamedTuple):
 
 def survey_of(run: Run, rounds: Rounds) -> Survey:
     """What is there; an empty survey for a folder in which nothing has been published."""
-    if run.folder.size(manifest.RUN_FILE) is None:
+    if run.folder.size(RUN_FILE) is None:
         return Survey(False, set(), {}, [], [], set())
     dataset = Dataset(run.folder)
     wanted = {work.plan.trajectory_id for round_ in missing(order_of(run, rounds), (), {}) for work in round_}

@@ -53,6 +53,9 @@ class Storage(Protocol):
     def prepare(self, folders: list[str]) -> None:
         """Have these folders, where there is such a thing."""
 
+    def drop(self, folders: list[str]) -> None:
+        """Be rid of these folders, where there is such a thing and nothing in them."""
+
     def has(self, folder: str) -> bool:
         """Whether there is such a folder, or anything in it."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from pipeline.manifest import EPOCHS, MANIFEST
+from pipeline.file_names import EPOCHS, MANIFEST
 from pipeline.schema import TABLES
 from pipeline.storage import Storage, storage_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError
-from pipeline.manifest import PartName
+from pipeline.file_names import PartName
 from pipeline.parts import write_part
 from pipeline.query import VIEWS, query, views_sql
 from pipeline.records import CheckResult, Frame, ModelCall, Step, Trajectory, Verdict

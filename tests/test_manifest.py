@@ -11,8 +11,9 @@ from pipeline import manifest
 from pipeline.check import check
 from pipeline.dataset import Dataset
 from pipeline.errors import RunError
+from pipeline.file_names import ObjectName
 from pipeline.local_storage import LocalStorage
-from pipeline.manifest import Epoch, ObjectName, RunFile, Survey
+from pipeline.manifest import Epoch, RunFile, Survey
 from pipeline.records import Prompt
 from pipeline.sinks import Committer
 from pipeline.storage import Storage

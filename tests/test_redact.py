@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from pipeline import manifest
 from pipeline.actions import Type
 from pipeline.check import check
 from pipeline.dataset import Dataset
@@ -11,12 +15,14 @@ from pipeline.errors import ConfigError, RunError
 from pipeline.export import ExportOptions, export
 from pipeline.masking import MASK
 from pipeline.parts import write_part
-from pipeline.query import query
+from pipeline.progress import Board
+from pipeline.query import ask, query
 from pipeline.redact import redact
+from pipeline.run import resume
 from pipeline.sinks import Committer
 from pipeline.storage import LOCK_NAMES, Storage, storage_of
 from pipeline.structs import Box, Image
-from tests.datasets import attempt, collected, judging, verdict
+from tests.datasets import RUN, attempt, begin, collected, judging, put, verdict
 from tests.objectstore import contents
 from tests.runs import fingerprint
 from tests.signedin import REGION, SECRET, colours, cut, made_of, shown, signed_in
@@ -126,6 +132,22 @@ def test_a_copy_onto_itself_is_refused_however_it_is_spelled(tmp_path: Path) -> 
     assert fingerprint(source) == before
 
 
+WRITES = ("epochs/1.json", "views.sql", "run.json", "manifest/1-1.jsonl")
+"""What makes parts a dataset, in this order."""
+
+
+def before_writing(moment: str, kind: type[Storage], happens: Callable[[], None]) -> Callable[..., None]:
+    """The storage's way to write a new object, before one of which something happens."""
+    real = kind.create
+
+    def create(storage: Storage, key: str, data: bytes) -> None:
+        if key == moment:
+            happens()
+        real(storage, key, data)
+
+    return create
+
+
 def in_store(bucket: str, name: str) -> Storage:
     return collected(storage_of(f"{bucket}/{name}"), [attempt("a")], [judging(), verdict("a-1")])
 
@@ -162,7 +184,7 @@ def test_a_place_with_anything_in_it_is_refused(storage: Storage, tmp_path: Path
     assert storage.sizes("") == {}
 
 
-@pytest.mark.parametrize("moment", ["write_part", "claim", "publish", "finish"])
+@pytest.mark.parametrize("moment", ["write_part", *WRITES])
 def test_a_copy_that_fails_leaves_nothing_and_can_be_made_again(
     moment: str, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,31 +197,83 @@ def test_a_copy_that_fails_leaves_nothing_and_can_be_made_again(
             written = iter([write_part] * 5)
             broken.setattr("pipeline.sinks.write_part", lambda *given: next(written, fail)(*given))
         else:
-            broken.setattr(Committer, moment, fail)
+            broken.setattr(type(storage), "create", before_writing(moment, type(storage), fail))
         with pytest.raises(RunError, match="no more"):
             redact(source, storage)
     assert not storage.occupied(LOCK_NAMES)
+    with pytest.raises(ConfigError, match="is not a dataset folder"):
+        check(storage)
     redact(source, storage)
     assert check(storage) == []
 
 
-def test_a_copy_is_no_dataset_before_all_of_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a killed process leaves behind cannot be queried or resumed: it has no manifest and belongs to no run."""
+DYING = """
+import os, signal, sys
+from pipeline.redact import redact
+from pipeline.storage import storage_of
+from tests.test_redact import before_writing
 
-    class Killed(BaseException):
-        pass
+source, out, moment = sys.argv[1:]
+kind = type(storage_of(out))
+kind.create = before_writing(moment, kind, lambda: os.kill(os.getpid(), signal.SIGKILL))
+redact(source, out)
+"""
 
-    def die(*_: object) -> None:
-        raise Killed
 
+@pytest.mark.parametrize("moment", WRITES)
+def test_a_killed_copy_is_no_dataset_or_damaged_and_is_never_resumed(
+    moment: str, storage: Storage, tmp_path: Path
+) -> None:
     source = made_of(tmp_path / "run", signed_in())
-    monkeypatch.setattr("pipeline.redact._publish", die)
-    monkeypatch.setattr("pipeline.redact._clear", lambda _: None)
-    with pytest.raises(Killed):
-        redact(source, tmp_path / "out")
-    assert any((tmp_path / "out" / "steps").iterdir())
-    with pytest.raises(ConfigError, match="not a dataset folder"):
-        Dataset(tmp_path / "out")
+    given = [sys.executable, "-c", DYING, str(source), storage.address, moment]
+    done = subprocess.run(given, capture_output=True, text=True, timeout=100)
+    assert done.returncode == -9, done.stderr
+    assert storage.sizes("steps") and not storage.sizes("manifest")
+
+    assert refused(lambda: ask("SELECT * FROM steps", [storage]).damaged)
+    assert refused(lambda: [finding for finding in check(storage) if finding.severity == "error"])
+    with pytest.raises((ConfigError, RunError)):
+        Dataset(storage)
+    with pytest.raises((ConfigError, RunError)):
+        resume(storage, Board())
+
+
+def refused(read: Callable[[], Sequence[object]]) -> bool:
+    """Whether it is said that this is no dataset, or what is wrong with it."""
+    try:
+        return bool(read())
+    except ConfigError as error:
+        return "is not a dataset folder" in str(error)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_copy_says_what_its_run_says_and_that_it_is_a_copy(ended: bool, storage: Storage) -> None:
+    committer = begin(storage)
+    put(committer, storage, [attempt("a")])
+    if ended:
+        committer.finish()
+    copy = storage_of(f"{storage.address}-copy")
+
+    redact(storage, copy)
+
+    was, found = manifest.read_run(storage), manifest.read_run(copy)
+    same = ("run_id", "state", "started_at", "finished_at")
+    assert [getattr(found, name) for name in same] == [getattr(was, name) for name in same]
+    assert (was.copied_at, found.copied_at is None) == (None, False)
+    assert check(copy) == []
+
+
+def test_a_copy_is_never_resumed_whatever_became_of_it(storage: Storage) -> None:
+    put(begin(storage), storage, [attempt("a")])
+    once, twice = (storage_of(f"{storage.address}-{name}") for name in ("once", "twice"))
+    redact(storage, once)
+    redact(once, twice)
+    Committer.claim(twice, RUN, {}).leave()
+
+    for copy in (once, twice):
+        with pytest.raises(ConfigError, match=r"is a redacted copy, .*: resume the run itself"):
+            resume(copy, Board())
+    assert check(twice) == []
 
 
 def test_a_picture_that_cannot_be_masked_is_named(tmp_path: Path) -> None:

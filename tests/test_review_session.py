@@ -10,6 +10,7 @@ import pytest
 from pipeline import manifest
 from pipeline.check import check
 from pipeline.errors import RunError, SinkError
+from pipeline.file_names import RUN_FILE
 from pipeline.query import query
 from pipeline.review_answers import Answer
 from pipeline.review_session import Progress, Selection, Session
@@ -238,7 +239,7 @@ def test_the_contracts_score_is_kept_beside_a_persons_verdict(folder: Storage) -
 @pytest.mark.parametrize("state", ["running", "finished"])
 def test_a_review_does_not_finish_a_run(folder: Storage, state: str) -> None:
     run = manifest.read_run(folder).model_copy(update={"state": state})
-    folder.replace(manifest.RUN_FILE, run.model_dump_json().encode())
+    folder.replace(RUN_FILE, run.model_dump_json().encode())
 
     answered(folder, "ann", (UNDECIDED[0], FAIL))
 

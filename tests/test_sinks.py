@@ -19,7 +19,8 @@ from pipeline import manifest, parts
 from pipeline.check import check
 from pipeline.dataset import Dataset
 from pipeline.errors import RunError, SinkError
-from pipeline.manifest import Assigned, PartName
+from pipeline.file_names import PartName
+from pipeline.manifest import Assigned
 from pipeline.protocols import Sink
 from pipeline.query import VIEWS, connect, query, sound_parts
 from pipeline.records import Attempt, Event, Frame, Prompt, Record, Trajectory
