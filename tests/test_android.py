@@ -22,6 +22,7 @@ from pipeline.actions import (
     PressHome,
     PressRecent,
     Swipe,
+    TakeNote,
 )
 from pipeline.envs.android import AndroidEnvironment
 from pipeline.envs.android_ready import boot_id, ready, set_mark
@@ -129,6 +130,7 @@ async def test_the_target_is_the_smallest_thing_under_the_finger(
         (PressEnter(), [], ["input keyevent KEYCODE_ENTER"]),
         (PressRecent(), [], ["input keyevent KEYCODE_APP_SWITCH"]),
         (GetScreenshot(), [], []),
+        (TakeNote(content="it is late"), [], []),
     ],
 )
 async def test_actions_are_the_device_s_own_gestures(
@@ -140,6 +142,14 @@ async def test_actions_are_the_device_s_own_gestures(
     await world.act(action, [Pixel(x=x, y=y) for x, y in points])
 
     assert [command for _, command in phone.asked] == commands
+
+
+async def test_a_note_is_told_to_the_next_turn(world: AndroidEnvironment) -> None:
+    await world.observe()
+
+    done = await world.act(TakeNote(content="it is late"), [])
+
+    assert done.feedback == "it is late"
 
 
 async def test_what_a_phone_cannot_do_is_refused(world: AndroidEnvironment) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from pipeline.actions import Action, Pixel, Type
+from pipeline.actions import Action, Pixel, TakeNote, Type
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_actions import Hands
 from pipeline.envs.android_apps import PhoneApps, Provide
@@ -163,7 +163,7 @@ class AndroidEnvironment(Environment):
             await hands.act(action, [self._spot(point) for point in points])
             self._acted_at = time.monotonic()
             flags = await self._arrived(held, action.content) if isinstance(action, Type) else []
-        return ActResult(flags=flags)
+        return ActResult(feedback=action.content if isinstance(action, TakeNote) else None, flags=flags)
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask, and the changes since `start`; raises EnvError when device or page is gone."""

@@ -22,6 +22,7 @@ from pipeline.actions import (
     PressHome,
     PressRecent,
     Swipe,
+    TakeNote,
     Type,
     Wait,
 )
@@ -66,8 +67,8 @@ class Hands:
                 await self._launcher.launch(action.app)
             case Wait():
                 await asyncio.sleep(_WAIT_SECONDS)
-            case GetScreenshot():
-                """The next look is what was asked for."""
+            case GetScreenshot() | TakeNote():
+                """The next look is what was asked for; a note is kept with the action itself."""
             case _:
                 raise ActionError("unknown_action", f"{action.type} is not an action of a phone")
 
