@@ -61,7 +61,7 @@ class Edges:
             )
         )
 
-    def add_record(self, record: Record, capability_id: str) -> None:
+    def add_record(self, record: Record, capability_id: str | None) -> None:
         """Keep the edges that a rollout walked: every action but the waits and the last word."""
         for action, before, after in _walked(record):
             self.add(before, action, after, capability_id)

@@ -233,11 +233,12 @@ class _Expedition:
             row = row.model_copy(update={"status": "confirmed", "success_count": 1, "evidence": [evidence]})
             self._add(Outcome(row, "confirmed", "", []))
 
-    def _add(self, outcome: Outcome) -> None:
-        """Keep a find under a name that nothing else has."""
+    def _add(self, outcome: Outcome) -> str:
+        """Keep a find under a name that nothing else has, which is returned."""
         name = unused(outcome.capability.capability_id, self._rows)
         named = outcome.capability.model_copy(update={"capability_id": name})
         self._keep(outcome._replace(capability=named), found=True)
+        return name
 
     def _keep(self, outcome: Outcome, *, found: bool = False) -> None:
         row = outcome.capability.model_copy(update={"round": self._round})

@@ -85,9 +85,9 @@ class Prospector:
         *,
         seed: int,
         today: date,
-        found: Callable[[Outcome], None],
+        found: Callable[[Outcome], str],
     ) -> None:
-        """`found` is told of each capability as it is found."""
+        """`found` is told of each capability as it is found, and says under which name it is kept."""
         self._walker = Walker(environment, subject)
         self._subject, self._confirmer, self._edges, self._limits = subject, confirmer, edges, limits
         self._seed, self._today, self._found = seed, today, found
@@ -153,26 +153,27 @@ class Prospector:
         if filling is None:
             return
         place = state.place.further(form.name, filling.steps, filling.slots)
-        trial = await self._act(place)
-        found = reading(self._subject, place, trial.ended_at)
-        if not trial.changes and "search" in senses(form.name) and problem_of(found, trial) is None:
-            self._keep(found, trial)
+        await self._act(place, searches="search" in senses(form.name))
 
-    async def _act(self, place: Place) -> Trial:
-        """Run the whole way to a place from a reset: what changes the state, is a capability."""
+    async def _act(self, place: Place, *, searches: bool = False) -> None:
+        """Run the whole way to a place from a reset: what changes the state is a capability, or what searches in it."""
         candidate = acting(self._subject, place, [], "")
         self.tries += 1
         seconds = max(min(TRY_SECONDS, self._limits.until - time.monotonic()), 1.0)
         trial = await self._confirmer.attempt(candidate, seconds)
         self._dirty, self._at = True, None
-        self._edges.add_record(trial.record, candidate.capability_id)
+        name = None
         if problem_of(candidate, trial) is None:
-            self._keep(acting(self._subject, place, trial.changes, trial.ended_at), trial)
-        return trial
+            name = self._keep(acting(self._subject, place, trial.changes, trial.ended_at), trial)
+        elif searches and not trial.changes:
+            found = reading(self._subject, place, trial.ended_at)
+            name = self._keep(found, trial) if problem_of(found, trial) is None else None
+        # What was walked is kept in any case, but in the name of nothing that is not there.
+        self._edges.add_record(trial.record, name)
 
-    def _keep(self, capability: Capability, trial: Trial) -> None:
+    def _keep(self, capability: Capability, trial: Trial) -> str:
         held = capability.model_copy(update={"status": "confirmed", "success_count": 1})
-        self._found(Outcome(held, "confirmed", "", [trial]))
+        return self._found(Outcome(held, "confirmed", "", [trial]))
 
     # --- leads ---------------------------------------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ REFERENCES = (
     Reference("probe_reads", "attempt_id", "attempts", "attempt_id"),
     Reference("runs", "unnest(prompt_sha256s)", "prompts", "prompt_sha256"),
     Reference("steps", "attempt_id", "attempts", "attempt_id"),
+    Reference("tasks", "unnest(capability_ids)", "capabilities", "capability_id"),
     Reference("trajectories", "attempt_id", "attempts", "attempt_id"),
     Reference("trajectories", "task_id", "tasks", "task_id"),
     Reference("transitions", "capability_id", "capabilities", "capability_id"),
@@ -102,7 +103,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 class Place(NamedTuple):
-    """Rows that name a step, or something of one, by its number within the attempt."""
+    """Rows that name a look or a step, or something of one, by its number within the attempt."""
 
     table: str
     where: str
@@ -116,6 +117,12 @@ _ASKED = (
     "r.step_index BETWEEN 0 AND (SELECT count(DISTINCT step_index) FROM steps AS s WHERE s.attempt_id = r.attempt_id)"
 )
 """A model may be asked for a step that is never begun, because the episode ends there."""
+_IN_LOOKS = "(r.attempt_id, {}) IN (SELECT (attempt_id, observation_index) FROM observations)"
+_YIELDED = (
+    "r.step_index = (SELECT max(step_index) FROM steps AS s WHERE s.attempt_id = r.attempt_id) OR "
+    + _IN_LOOKS.format("r.step_index + 1")
+)
+"""A step acts on the look of its number and yields the next one; what the world broke may have no look after it."""
 _IN_CANDIDATES = (
     "(r.attempt_id, r.step_index, r.candidate_index) IN "
     "(SELECT (attempt_id, step_index, candidate_index) FROM candidates)"
@@ -124,6 +131,8 @@ _IN_CANDIDATES = (
 PLACES = (
     Place("candidates", "true", "step_index", _ASKED),
     Place("events", "kind <> 'late_commit'", "step_index", f"r.step_index = -1 OR {_IN_STEPS}"),
+    Place("probe_reads", "true", "observation_index", _IN_LOOKS.format("r.observation_index")),
+    Place("steps", "true", "step_index", f"{_IN_LOOKS.format('r.step_index')} AND ({_YIELDED})"),
     Place("verdicts", "target = 'step' AND candidate_index IS NULL", "step_index", _IN_STEPS),
     Place("verdicts", "target = 'step' AND candidate_index IS NOT NULL", "candidate_index", _IN_CANDIDATES),
     Place("votes", "target = 'step' AND candidate_index IS NULL", "step_index", _ASKED),
@@ -156,6 +165,12 @@ CONTRADICTIONS = (
         "attempts whose looks are not numbered from 0 without a gap",
         "SELECT attempt_id FROM observations GROUP BY attempt_id "
         "HAVING min(observation_index) <> 0 OR max(observation_index) <> count(DISTINCT observation_index) - 1",
+    ),
+    Contradiction(
+        "runs",
+        ("attempts",),
+        "runs of attempts without a row of their own",
+        "SELECT DISTINCT run_id FROM attempts WHERE run_id NOT IN (SELECT run_id FROM runs)",
     ),
     Contradiction(
         "steps",
@@ -217,14 +232,13 @@ def _dangling(tables: DuckDBPyConnection, flawed: Collection[str]) -> Iterator[D
 
 
 def _misplaced(tables: DuckDBPyConnection, flawed: Collection[str]) -> Iterator[Disagreement]:
-    """Rows that name a step or candidate which their attempt does not have; an unknown attempt is found elsewhere."""
-    if not {"attempts", "steps", "candidates"}.isdisjoint(flawed):
+    """Rows that name a look, step or candidate that is not their attempt's; an unknown attempt is found elsewhere."""
+    if not {"attempts", "candidates", "observations", "steps"}.isdisjoint(flawed):
         return
     for place in PLACES:
         if place.table not in flawed:
-            shown = "concat_ws('/', r.attempt_id, r.step_index" + (
-                ", r.candidate_index)" if place.what == "candidate_index" else ")"
-            )
+            named = "step_index, r.candidate_index" if place.what == "candidate_index" else place.what
+            shown = f"concat_ws('/', r.attempt_id, r.{named})"
             rows = _found(
                 tables,
                 f"SELECT DISTINCT {shown} FROM (SELECT * FROM {place.table} WHERE {place.where}) AS r "

@@ -16,7 +16,7 @@ from pipeline.records import Record, RunRow, Transition, Vote, now
 from pipeline.schema import TABLES
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Storage
-from tests.datasets import RUN, attempt, begin, collected, faulty, judging, put, verdict
+from tests.datasets import RUN, TASK, attempt, begin, collected, faulty, judging, put, verdict
 
 MADE = attempt("t1")
 
@@ -86,7 +86,6 @@ VOTE = Vote(
     ("row", "table", "column"),
     [
         (MADE.model_calls[0].model_copy(update={"call_id": "c", "pass_id": "gone"}), "model_calls", "pass_id"),
-        (RUN_ROW, "runs", "unnest(prompt_sha256s)"),
         (EDGE.model_copy(update={"frame_before": "gone"}), "transitions", "frame_before"),
         (EDGE.model_copy(update={"frame_after": "gone"}), "transitions", "frame_after"),
         (EDGE.model_copy(update={"capability_id": "gone"}), "transitions", "capability_id"),
@@ -100,11 +99,41 @@ VOTE = Vote(
         (verdict("t1-1", "correct", step_index=0, candidate_index=0), "verdicts", "candidate_index"),
         (MADE.candidates[0].model_copy(update={"step_index": 4}), "candidates", "step_index"),
         (MADE.events[0].model_copy(update={"step_index": 3}), "events", "step_index"),
+        (MADE.probe_reads[0].model_copy(update={"observation_index": 9}), "probe_reads", "observation_index"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_names_nothing_is_found(row: Model, table: str, column: str, tmp_path: Path) -> None:
     assert found(tmp_path, [MADE], [row]) == [("dangling_id", table, column)]
+
+
+def test_prompts_of_a_run_must_be_there(tmp_path: Path) -> None:
+    assert ("dangling_id", "runs", "unnest(prompt_sha256s)") in found(tmp_path, [MADE], [RUN_ROW])
+
+
+def test_capabilities_of_a_task_must_be_there(tmp_path: Path) -> None:
+    calling = TASK.model_copy(update={"task_id": "other", "capability_ids": ["demo.gone"]})
+
+    assert found(tmp_path, [MADE], [calling]) == [("dangling_id", "tasks", "unnest(capability_ids)")]
+
+
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_step_acts_on_a_look_and_yields_the_next_one(left: int, tmp_path: Path) -> None:
+    """Only what the last step yields may be missing: the world may have broken there."""
+    looks = MADE.observations[:left]
+    reads = [read for read in MADE.probe_reads if read.observation_index < left]
+    made = MADE.model_copy(update={"observations": looks, "probe_reads": reads})
+
+    assert ("dangling_id", "steps", "step_index") in found(tmp_path, [made])
+
+
+def test_a_run_without_a_row_of_its_own_is_found(tmp_path: Path) -> None:
+    committer = Committer.claim(tmp_path, RUN, {})
+    committer.record([TASK, judging()])
+    put(committer, tmp_path, [MADE])
+    committer.finish()
+
+    assert [(one.kind, one.path) for one in check(tmp_path)] == [("contradiction", "runs")]
 
 
 @pytest.mark.parametrize(
