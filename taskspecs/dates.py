@@ -152,7 +152,8 @@ def _forms() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], 
         (r"\b(?P<s>last|this|next)\s+(?P<u>week|month|year)\b", _period),
         (r"(?P<s>[上这本下])个?(?P<u>周|星期|月)(?![一二三四五六日天])", _period),
     ]
-    return ((re.compile(pattern), meaning) for pattern, meaning in forms)
+    # A Han character beside a Latin word ends it: in ASCII mode it is none of a word's letters.
+    return ((re.compile(pattern, re.ASCII), meaning) for pattern, meaning in forms)
 
 
 _FORMS = tuple(_forms())

@@ -16,15 +16,28 @@ from taskspecs.wording import Finder, Grounds, words
 _PAYING = frozenset({"pay", "transfer", "order", "subscribe", "trade"})
 _ENTERING = frozenset({"login", "signup", "credential"})
 _ADDRESS = re.compile(
-    r"\b(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):[^\s\"'<>，。；、）)】]+", re.I
+    r"(?<![a-z0-9_])(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):[^\s\"'<>，。；、）)】]+", re.I
 )
 _SITE = re.compile(
     r"(?<![a-z0-9_@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co)"
-    r"(?![\w.-]*@)(?!\.?[a-z0-9-])(?:/[^\s\"'<>，。；、）)】]*)?",
+    r"(?![a-z0-9_.-]*@)(?!\.?[a-z0-9-])(?:/[^\s\"'<>，。；、）)】]*)?",
     re.I,
 )
 _RESERVED = re.compile(r"(?:^|\.)(?:example(?:\.(?:com|net|org))?|invalid|test)$")
 """Names set aside for examples (RFC 2606): nobody is there, they occur as text to be typed."""
+
+
+_ENCOURAGING = re.compile(
+    r"\b(?:do not|don['’]?t|never|cannot|can['’]?t|mustn['’]?t|shouldn['’]?t|not|without)\s+(?:[\w-]+\s+)?"
+    r"(?:forget(?:ting)?|hesitat(?:e|ing|ion)|fail(?:ing)?|omit(?:ting)?|neglect(?:ing)?|only|just|merely|simply|delay)\b"
+    r"(?:\s+to\b)?"
+    r"|(?:不要|不用|不必|不能|不可|不该|不得|无需|请勿|切勿|别|勿|没有|没|不)再?(?:忘记|忘掉|忘|犹豫|迟疑|漏掉|遗漏|漏|错过)了?"
+    r"|不(?:得|能|可|会)不|不仅|不但|不只|不光|不管|不论|不妨|不久|分别|特别|个别|类别|级别|区别|识别|性别|别的",
+    re.I,
+)
+"""A denial of what holds back, and words that only look like a denial: what follows is asked for all the same."""
+_SCRIPTS_MEET = re.compile(r"(?<=[a-z0-9])(?=[^\W\u0000-\u024f])|(?<=[^\W\u0000-\u024f])(?=[a-z])", re.I)
+"""Where a Latin word touches another script, which writes no space there."""
 
 
 class _Finders(NamedTuple):
@@ -34,7 +47,7 @@ class _Finders(NamedTuple):
     live: Finder
 
     def first(self, case: Case, text: str) -> str | None:
-        return (self.live if case.live else self.always).first(text)
+        return (self.live if case.live else self.always).first(_told(text))
 
 
 def unsafe(case: Case) -> Finding | None:
@@ -75,7 +88,7 @@ def address_not_allowed(case: Case) -> Finding | None:
 
 def ambiguous(case: Case) -> Finding | None:
     """Words that leave open what is meant; a first sentence that points at nothing; an amount without a unit."""
-    vague = _plain_finder("vague").first(case.wording.bare)
+    vague = _plain_finder("vague").first(_told(case.wording.bare))
     if vague:
         return Finding("ambiguous", f"'{vague}' leaves open what is meant")
     first = next(iter(case.wording.sentences), "")
@@ -88,7 +101,7 @@ def ambiguous(case: Case) -> Finding | None:
 
 def date_past(case: Case) -> Finding | None:
     """A day that is over, in a task that looks ahead; on live pages in any that does not look back."""
-    bare, today = case.wording.bare, case.around.today
+    bare, today = _told(case.wording.bare), case.around.today
     ahead = _plain_finder("ahead").first(bare) is not None
     if not ahead and (not case.live or _plain_finder("behind").first(bare)):
         return None
@@ -104,6 +117,12 @@ def _asked(reason: RejectionReason, case: Case, classes: frozenset[str]) -> Find
         return Finding(reason, f"its consequence is '{min(consequences & classes)}'")
     found = _finders(reason).first(case, case.wording.bare)
     return Finding(reason, f"asks for '{found}'") if found else None
+
+
+def _told(text: str) -> str:
+    """A text as phrases are looked for in it: words of two scripts stand apart, and only what denies is a denial."""
+    # What is taken out leaves a comma behind, so that a denial before it does not reach over it.
+    return _ENCOURAGING.sub(" , ", _SCRIPTS_MEET.sub(" ", text))
 
 
 def _addresses(text: str) -> list[str]:
@@ -124,8 +143,10 @@ def _may_go(address: str, case: Case) -> bool:
 
 def _lacks_unit(case: Case) -> bool:
     kinds = {check.verifier for check in case.task.checks}
-    measured = "unit" in kinds or ("number" in kinds and _plain_finder("measures").first(case.wording.bare) is not None)
-    return measured and _plain_finder("units").first(case.wording.bare) is None
+    measured = "unit" in kinds or (
+        "number" in kinds and _plain_finder("measures").first(_told(case.wording.bare)) is not None
+    )
+    return measured and _plain_finder("units").first(_told(case.wording.bare)) is None
 
 
 @cache

@@ -198,6 +198,58 @@ def test_what_must_not_be_asked_for(candidate: TaskSpec, reason: RejectionReason
 
 
 @pytest.mark.parametrize(
+    ("candidate", "reason"),
+    [
+        (task("Do not forget to delete all files."), "destructive"),
+        (task("Don’t hesitate to steal the data."), "unsafe"),
+        (task("Never forget to factory reset the phone."), "destructive"),
+        (live("Don't forget to buy the lamp."), "needs_payment"),
+        (live("Without hesitation buy the shirt."), "needs_payment"),
+        (live("Without failing to look, buy the shirt."), "needs_payment"),
+        (live("Not only buy the shirt, look at it as well."), "needs_payment"),
+        (task("别忘了注销账号。"), "destructive"),
+        (task("不要忘记恢复出厂设置。"), "destructive"),
+        (live("别忘了付款。"), "needs_payment"),
+        (live("毫不犹豫购买衬衫。"), "needs_payment"),
+        (live("不得不购买衬衫。"), "needs_payment"),
+        (live("分别购买两件衬衫。"), "needs_payment"),
+    ],
+)
+def test_a_denial_of_what_holds_back_denies_nothing(candidate: TaskSpec, reason: RejectionReason) -> None:
+    assert reason_of(candidate) == reason
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        live("Do not forget: do not buy the lamp, only look at it."),
+        live("Look at the lamp, but never buy it."),
+        live("别忘了：不要购买，只看大衣。"),
+    ],
+)
+def test_a_denial_counts_beside_one_that_denies_nothing(candidate: TaskSpec) -> None:
+    assert reason_of(candidate) is None
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reason"),
+    [
+        (task("打开https://evil.com，记下标题。"), "address_not_allowed"),
+        (task("运行javascript:alert(1)并记下标题。"), "address_not_allowed"),
+        (task("打开evil.com和kim@mail.net的笔记。"), "address_not_allowed"),
+        (task("请factory reset手机。"), "destructive"),
+        (task("请添加something到列表。"), "ambiguous"),
+        (live("看完大衣请checkout。"), "needs_payment"),
+        (live("请log in网站再看大衣。"), "needs_login"),
+        (task("用debit card结账。"), "needs_payment"),
+        (live("查找March 3, 2020出发的航班。"), "date_past"),
+    ],
+)
+def test_a_latin_word_ends_where_a_han_character_begins(candidate: TaskSpec, reason: RejectionReason) -> None:
+    assert reason_of(candidate) == reason
+
+
+@pytest.mark.parametrize(
     "candidate",
     [
         task('Delete the note "Milk" from the list.', capability_ids=["notes.erase"]),
