@@ -14,15 +14,22 @@ from catalogs.markup import Block
 from catalogs.messages import squashed
 
 _MOST_SHOWN = 160
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
-_WHAT = r"(?:instructions?|prompts?|rules|guidelines|directions|tasks?|orders)"
+_WHAT = r"(?:instructions?|prompts?|rules|guidelines|directions)"
+_WORK = r"(?:tasks?|orders)"
 _DROP = r"\b(?:ignore|disregard|forget|override|bypass)\b"
 _GIVEN = r"\b(?:previous|prior|above|earlier|all|any|your|system|these|those)\b"
 _MODEL = r"(?:ai|llm|language model|assistant|chatbot|agent)s?"
 _MUST = r"\b(?:must|should|shall|has to|have to|please)\b"
 _WORDINGS = [
     rf"{_DROP}[^.!?]{{0,40}}{_GIVEN}[^.!?]{{0,30}}\b{_WHAT}",
+    rf"{_DROP}\s+(?:the\s+)?(?:\w+\s+)?(?:instructions?|prompts?)\b",
+    # "Ignore all tasks that are done" speaks to a reader: only what came before, or is yours, is a model's.
+    rf"{_DROP}[^.!?]{{0,40}}\b(?:previous|prior|above|earlier|your|system)\b[^.!?]{{0,30}}\b{_WORK}",
     rf"\b(?:you are|act as|behave as|pretend to be)\b[^.!?]{{0,20}}\b(?:an? )?{_MODEL}\b",
     rf"\b{_MODEL}\b[^.!?]{{0,20}}\b(?:reading|processing|summari[sz]ing|parsing)\b[^.!?]{{0,30}}{_MUST}",
     rf"\b(?:notes?|message|instructions?|important)\b[^.!?]{{0,12}}\b(?:to|for)\s+(?:(?:the|any|all) )?{_MODEL}\b",
@@ -61,23 +68,30 @@ def quote_sha256(text: str) -> str:
     return hashlib.sha256(squashed(text).encode("utf-8")).hexdigest()
 
 
+def visible_part(text: str) -> str:
+    """The text without the marks that nobody sees, which can hide a word from whoever looks for it."""
+    return _INVISIBLE.sub("", text)
+
+
+def words_for_model(text: str) -> str | None:
+    """The first words that speak to a model, in a text without invisible marks; None without any."""
+    found = _INSTRUCTION.search(text)
+    return found[0] if found else None
+
+
 def cleaned(blocks: tuple[Block, ...], source: str) -> Cleaned:
     """The blocks without sentences that speak to a model, and a finding for each."""
     kept: list[Block] = []
     findings: list[Finding] = []
     for block in blocks:
-        visible = block._replace(text=squashed(_INVISIBLE.sub("", block.text)))
-        if not _speaks(visible.text):
-            kept.append(visible)
+        seen = block._replace(text=squashed(visible_part(block.text)))
+        if not words_for_model(seen.text):
+            kept.append(seen)
             continue
-        findings.append(Finding("injection", source, visible.text[:_MOST_SHOWN], quote_sha256(visible.text)))
-        rest = squashed(" ".join(part for part in _SENTENCE.split(visible.text) if not _speaks(part)))
+        findings.append(Finding("injection", source, seen.text[:_MOST_SHOWN], quote_sha256(seen.text)))
+        rest = squashed(" ".join(part for part in _SENTENCE.split(seen.text) if not words_for_model(part)))
         # What speaks to a model across sentences is not understood by halves.
-        if rest and block.kind in ("paragraph", "item", "step", "cell") and not _speaks(rest):
+        if rest and block.kind in ("paragraph", "item", "step", "cell") and not words_for_model(rest):
             marked = tuple(words for words in block.marked if words in rest)
             kept.append(block._replace(text=rest, marked=marked))
     return Cleaned(tuple(kept), tuple(findings))
-
-
-def _speaks(text: str) -> bool:
-    return _INSTRUCTION.search(text) is not None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
+from catalogs.poison import visible_part
 from pipeline.allowlist import AllowList
 from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import RejectionReason
@@ -72,7 +73,7 @@ class Case(NamedTuple):
 
 def case_of(task: TaskSpec, around: Surroundings) -> Case:
     """A task made ready for the rules; capabilities that are in no catalog are left out."""
-    wording = read_wording(task.instruction)
+    wording = read_wording(visible_part(task.instruction))
     params = [*(param for call in task.calls for param in call.params), *task.params]
     values = tuple(param.value for param in params)
     known = (around.capabilities.get(capability_id) for capability_id in task.capability_ids)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from catalogs.poison import words_for_model
 from pipeline.allowlist import DEFAULT_PORTS
 from pipeline.words import RejectionReason
 from taskspecs.gate_cases import Case, Finding
@@ -52,7 +53,8 @@ class _Finders(NamedTuple):
 
 def unsafe(case: Case) -> Finding | None:
     """Harm to others, or words meant for a model and not for a user; also where it stands in quotation marks."""
-    found = _finders("unsafe").first(case, case.wording.text)
+    text = case.wording.text
+    found = _finders("unsafe").first(case, text) or words_for_model(_told(text))
     return Finding("unsafe", f"asks for '{found}'") if found else None
 
 
