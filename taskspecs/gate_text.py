@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,13 +18,23 @@ from taskspecs.wording import Finder, Grounds, words
 _PAYING = frozenset({"pay", "transfer", "order", "subscribe", "trade"})
 _ENTERING = frozenset({"login", "signup", "credential"})
 _ADDRESS = re.compile(
-    r"(?<![a-z0-9_])(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):[^\s\"'<>，。；、）)】]+", re.I
+    r"(?<![a-z0-9_])(?:[a-z][a-z0-9+.-]*:/[/\\]|(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):)[^\s\"'<>，。；、）)】]+",
+    re.I,
 )
 _SITE = re.compile(
-    r"(?<![a-z0-9_@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co)"
+    r"(?<![a-z0-9_@./:-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|edu|gov|io|cn|de|fr|uk|jp|ru|info|co"
+    r"|app|dev|ai|me|tv|xyz|shop|site|online|store|top|cc|biz|eu|us|xn--[a-z0-9-]+)"
     r"(?![a-z0-9_.-]*@)(?!\.?[a-z0-9-])(?:/[^\s\"'<>，。；、）)】]*)?",
     re.I,
 )
+_HAN_SITE = re.compile(r"[\w-]+\.(?:中国|公司|网络|网址|商城)")
+_RELATIVE = re.compile(r"(?<![\w:/\\.])[/\\]{2}[\w-]+\.[^\s\"'<>，。；、）)】]+")
+_OTHER_DOT = re.compile(r"(?<=[a-z0-9])(?:。|\[\.\]|\(\.\))(?=[a-z0-9])", re.I)
+_MACHINE = re.compile(
+    r"(?<![\w.])(?<!version )\d{1,3}(?:\.\d{1,3}){3}(?![a-z0-9_])(?!\.\d)|(?<=\[)[0-9a-f:]+(?=\])", re.I
+)
+_LEAVES = re.compile(r"\s*[/\\]\s*[/\\]")
+"""The beginning of a path that a browser takes for the name of another site."""
 _RESERVED = re.compile(r"(?:^|\.)(?:example(?:\.(?:com|net|org))?|invalid|test)$")
 """Names set aside for examples (RFC 2606): nobody is there, they occur as text to be typed."""
 
@@ -82,8 +93,10 @@ def destructive(case: Case) -> Finding | None:
 def address_not_allowed(case: Case) -> Finding | None:
     """An address outside the allow-list: in the wording, or where the task starts or its oracle goes."""
     launched = (step.content or "" for step in case.task.oracle if step.action == "Launch")
-    for address in (*_addresses(case.wording.text), *_addresses(case.task.start.path), *launched):
-        if not address.startswith("/") and not _may_go(address, case):
+    path = case.task.start.path
+    leaving = [path] if _LEAVES.match(path) else []
+    for address in (*_addresses(case.wording.text), *_addresses(path), *leaving, *launched):
+        if (not address.startswith("/") or _LEAVES.match(address)) and not _may_go(address, case):
             return Finding("address_not_allowed", f"'{address}' is not on the allow-list")
     return None
 
@@ -128,9 +141,24 @@ def _told(text: str) -> str:
 
 
 def _addresses(text: str) -> list[str]:
-    """Web addresses and bare names of sites in a text."""
-    full = _ADDRESS.findall(text)
-    return [*full, *(f"https://{found[0]}" for found in _SITE.finditer(_ADDRESS.sub(" ", text)))]
+    """Web addresses, bare names of sites and public machines in a text."""
+    text = _OTHER_DOT.sub(".", text)
+    rest = _ADDRESS.sub(" ", text)
+    relative = [found[0].replace("\\", "/") for found in _RELATIVE.finditer(rest)]
+    rest = _RELATIVE.sub(" ", rest)
+    sites = [found[0] for pattern in (_SITE, _HAN_SITE) for found in pattern.finditer(rest)]
+    machines = [found[0] for found in _MACHINE.finditer(rest) if _is_public(found[0])]
+    bare = [*sites, *(f"[{machine}]" if ":" in machine else machine for machine in machines)]
+    return [*_ADDRESS.findall(text), *(f"https:{found}" for found in relative), *(f"https://{found}" for found in bare)]
+
+
+def _is_public(machine: str) -> bool:
+    """Whether a number is that of a machine elsewhere; those for examples and of a house's own network are data."""
+    try:
+        address = ip_address(machine)
+    except ValueError:
+        return False
+    return address.is_global or address.is_link_local
 
 
 def _may_go(address: str, case: Case) -> bool:

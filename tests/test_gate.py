@@ -274,6 +274,28 @@ def test_what_is_harmless_where_it_is_asked(candidate: TaskSpec) -> None:
         task("Run javascript:alert(1) in the list of notes."),
         live("Open https://shop.site.net.elsewhere.org/coats now."),
         task(start=Start(app_id="notes", path="https://elsewhere.net/")),
+        task(start=Start(app_id="notes", path="//evil.com/x")),
+        task(start=Start(app_id="notes", path="/\\evil.com")),
+        task(oracle=[ProcedureStep(action="Launch", content="//evil.com/x")]),
+        task(oracle=[ProcedureStep(action="Launch", content="/\\evil.com")]),
+        *(
+            task(f"Open {address} and note its title.")
+            for address in (
+                "evil.app",
+                "evil.ai/x",
+                "evil.xyz",
+                "evil.xn--p1ai",
+                "例子.中国",
+                "93.184.216.34",
+                "169.254.169.254",
+                "[2606:2800::1]",
+                "evil。com",
+                "evil[.]com",
+                "//evil.com/path",
+                "ws://evil.com",
+                "chrome-extension://x/y",
+            )
+        ),
         task(oracle=[ProcedureStep(action="Launch", content="http://169.254.169.254/latest")]),
     ],
 )
@@ -288,6 +310,8 @@ def test_an_address_outside_the_allow_list(candidate: TaskSpec) -> None:
         task("Set the link of the note to https://www.example.com/x today."),
         task("Set the mail of the contact to kim@mail.net today."),
         task("Attach the file report.final.txt to the note."),
+        task("Set the address of the printer to 192.168.1.10 today."),
+        task("Note that version 1.2.3.4 is out."),
         task(oracle=[ProcedureStep(action="Launch", content="/notes")]),
     ],
 )
