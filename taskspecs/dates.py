@@ -20,10 +20,11 @@ _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "sev
 _NUMBERS |= {digit: number for number, digit in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
 _DAYS = {
     "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2,
-    "今天": 0, "今日": 0, "今晚": 0, "明天": 1, "明日": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨日": -1, "前天": -2,
+    "今天": 0, "今日": 0, "今晚": 0, "明天": 1, "明日": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨日": -1,
+    "前天": -2, "大前天": -3,
 }  # fmt: skip
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "日": 1, "周": 7, "星期": 7, "个月": 30, "年": 365}
-_SIDES = {"last": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0, "下": 1}
+_SIDES = {"last": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0, "下": 1, "去": -1, "今": 0, "明": 1}
 
 
 class Dated(NamedTuple):
@@ -63,6 +64,7 @@ def _ymd(match: re.Match[str], _: date) -> date | None:
 
 def _slashed(match: re.Match[str], _: date) -> date | None:
     first, second, year = (int(match[name]) for name in ("a", "b", "y"))
+    year += 2000 if year < 100 else 0
     readings = [day for day in (_day(year, first, second), _day(year, second, first)) if day]
     return max(readings, default=None)
 
@@ -133,9 +135,13 @@ def _forms() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], 
     forms: list[tuple[str, Callable[[re.Match[str], date], date | None]]] = [
         (rf"(?<!\d){year}\s*年\s*{digits}\s*月\s*{day}\s*[日号]?", _ymd),
         (rf"(?<![\d.]){year}([-/.]){digits}\2{day}(?!\d)", _ymd),
+        (r"(?<![\w.-])(?P<y>20\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?![\w.-])", _ymd),
         (rf"\b{day}{ordinal}\s+(?:of\s+)?{month},?\s+{year}\b", _ymd),
+        (rf"\b{day}-{month}-{year}\b", _ymd),
+        (rf"(?<!\d){year}(?:-|,?\s+){month}(?:-|\s+){day}{ordinal}\b(?![:.]\d)", _ymd),
         (rf"\b{month}\s+{day}{ordinal},?\s+{year}\b", _ymd),
         (rf"(?<![\d./])(?P<a>{part})([./-])(?P<b>{part})\2{year}(?!\d)", _slashed),
+        (rf"(?<![\d./])(?P<a>{part})/(?P<b>{part})/(?P<y>\d\d)(?![\d./])", _slashed),
         (rf"(?<!\d){year}\s*年\s*{digits}\s*月", _whole_month),
         (rf"\b{month},?\s+{year}\b", _whole_month),
         (rf"(?<!\d){digits}\s*月\s*{day}\s*[日号]", _without_year),
@@ -150,6 +156,7 @@ def _forms() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], 
         (rf"\b(?:(?P<s>last|this|next)\s+)(?P<w>{weekday})\b", _weekday),
         (r"(?P<s>[上这本下])个?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday),
         (r"\b(?P<s>last|this|next)\s+(?P<u>week|month|year)\b", _period),
+        (r"(?<![说证表声])(?P<s>[去今明])(?P<u>年)", _period),
         (r"(?P<s>[上这本下])个?(?P<u>周|星期|月)(?![一二三四五六日天])", _period),
     ]
     # A Han character beside a Latin word ends it: in ASCII mode it is none of a word's letters.

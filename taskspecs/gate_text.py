@@ -18,7 +18,8 @@ from taskspecs.wording import Finder, Grounds, words
 _PAYING = frozenset({"pay", "transfer", "order", "subscribe", "trade"})
 _ENTERING = frozenset({"login", "signup", "credential"})
 _ADDRESS = re.compile(
-    r"(?<![a-z0-9_])(?:[a-z][a-z0-9+.-]*:/[/\\]|(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):)[^\s\"'<>，。；、）)】]+",
+    r"(?<![a-z0-9_])(?:[a-z][a-z0-9+.-]*:/[/\\]|(?:https?|ftp|file|data|javascript|blob|chrome|about|view-source):)"
+    r"[^\s\"'<>，。；、）)】]+",
     re.I,
 )
 _SITE = re.compile(
