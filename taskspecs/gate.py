@@ -76,12 +76,14 @@ def gate(
     contamination: Contamination | None = None,
     template_share: float = TEMPLATE_SHARE,
 ) -> Gated:
-    """Sort out candidates, given the tasks that are accepted already. Of equals the smallest id is kept."""
+    """Sort out candidates. Of equals the smallest id is kept, and what is accepted already is not repeated.
+
+    A template's share is that of the candidates: a set of few templates would otherwise have no second round.
+    """
     benchmarks = contamination or Contamination()
-    earlier = [case_of(task, around) for task in accepted]
     admitted = Admitted()
-    for case in earlier:
-        admitted.add(case.task.task_id, case)
+    for task in accepted:
+        admitted.add(task.task_id, case_of(task, around))
     sifted: list[_Sifted] = []
     rejections: list[Rejection] = []
     for candidate in sorted(candidates, key=lambda one: (one.candidate_id, one.task.task_id)):
@@ -92,7 +94,7 @@ def gate(
         else:
             admitted.add(candidate.candidate_id, case)
             sifted.append(_Sifted(candidate, case))
-    kept, capped = _capped(sifted, earlier, template_share)
+    kept, capped = _capped(sifted, template_share)
     return Gated(
         [_passed(one, around.today) for one in kept],
         sorted([*rejections, *capped], key=lambda row: (row.candidate_id, row.reason)),
@@ -117,10 +119,10 @@ def rejection(candidate: Candidate, finding: Finding) -> Rejection:
     )
 
 
-def _capped(sifted: list[_Sifted], earlier: list[Case], share: float) -> tuple[list[_Sifted], list[Rejection]]:
-    used = Counter(template_of(case) for case in earlier)
+def _capped(sifted: list[_Sifted], share: float) -> tuple[list[_Sifted], list[Rejection]]:
+    used: Counter[str] = Counter()
     templates = [template_of(one.case) for one in sifted]
-    cap = cap_of(used + Counter(templates), share)
+    cap = cap_of(Counter(templates), share)
     kept: list[_Sifted] = []
     rejections: list[Rejection] = []
     for one, template in zip(sifted, templates, strict=True):
