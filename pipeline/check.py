@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-import duckdb
-
 from pipeline import manifest
 from pipeline.actions import Model
 from pipeline.agreement import DisagreementKind, disagreements, wrong_contents
@@ -18,7 +16,7 @@ from pipeline.closing import hash_of
 from pipeline.errors import PathproofError
 from pipeline.file_names import EPOCHS, MANIFEST, RUN_FILE, VIEWS_FILE, part_name
 from pipeline.manifest import PartRef, RunFile, Survey
-from pipeline.query import connect
+from pipeline.query import connect, looked_again, vanishing
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, inspected
 from pipeline.storage import Address, Storage, store_errors
@@ -58,11 +56,7 @@ def check(address: Address) -> list[Finding]:
     """Everything found in the dataset, errors first; raises ConfigError when it is none."""
     storage = manifest.storage_with_manifest(address)
     with store_errors():
-        try:
-            findings = _findings(storage)
-        except (FileNotFoundError, duckdb.IOException):
-            # A compaction that runs beside us has removed what it has replaced: what is there now is looked at.
-            findings = _findings(storage)
+        findings = looked_again(lambda: _findings(storage))
     return sorted(findings, key=lambda finding: (finding.severity, finding.path, finding.kind))
 
 
@@ -79,10 +73,12 @@ def _findings(storage: Storage) -> list[Finding]:
     ]
     if found.whole:
         findings += _tables_without_part(found, parts.values())
-        with connect({storage: inspection.sound}) as tables:
+        with vanishing({storage: inspection.sound}), connect({storage: inspection.sound}) as tables:
             found_wrong = disagreements(tables, _run_id(storage), _tables_of(flaws))
             findings += [_error(kind, table, detail) for kind, table, detail in found_wrong]
-    findings += [_error("wrong_content", path, detail) for path, detail in wrong_contents(storage, inspection.sound)]
+    with vanishing({storage: inspection.sound}):
+        wrong = wrong_contents(storage, inspection.sound)
+        findings += [_error("wrong_content", path, detail) for path, detail in wrong]
     return findings
 
 

@@ -8,10 +8,11 @@ is wrong. This module knows nothing of records.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -20,11 +21,11 @@ from duckdb.sqltypes import DuckDBPyType
 from fsspec import AbstractFileSystem
 
 from pipeline import manifest
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import PartRef
 from pipeline.schema import RENAMED, RUN_ID, SCHEMA_VERSION, TABLES, schema_of
 from pipeline.soundness import inspected
-from pipeline.storage import Address, Storage, storage_of
+from pipeline.storage import Address, Storage, storage_of, store_errors
 
 VIEWS = (
     "trace_grades",
@@ -46,6 +47,9 @@ _DISTINCT = frozenset({"frames", "trees"})
 
 _READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.CREATE})
 """Kinds of statement that are run; DESCRIBE, SHOW, SUMMARIZE and FROM are of the first."""
+
+_LOOKS = 3
+Found = TypeVar("Found")
 
 _WRITE_RESULTS = "to keep its rows: --format parquet > rows.parquet"
 
@@ -93,20 +97,49 @@ def ask(sql: str, folders: Sequence[Address]) -> Answer:
     _refuse_writing(sql)
     storages = list({storage.address: storage for storage in map(storage_of, folders)}.values())
     try:
-        try:
-            return _answer(sql, storages)
-        except (OSError, duckdb.IOException):
-            # A compaction that runs beside us removes what it has replaced: what is there now is asked, once more.
-            return _answer(sql, storages)
+        return looked_again(lambda: _answer(sql, storages))
     except duckdb.Error as error:
         raise _bad_sql(error) from error
+
+
+class VanishedError(RunError):
+    """A part that was there is gone: a compaction that runs beside us removes what it has replaced."""
+
+
+def looked_again(read: Callable[[], Found]) -> Found:
+    """What is read, of what is there now whenever parts vanish meanwhile; raises VanishedError when that has no end."""
+    for _ in range(_LOOKS - 1):
+        with suppress(VanishedError, FileNotFoundError):
+            return read()
+    return read()
+
+
+@contextmanager
+def vanishing(parts: Mapping[Storage, Iterable[PartRef]]) -> Iterator[None]:
+    """Tell a part that vanishes while it is read from what else may be wrong: DuckDB calls it forbidden, for one."""
+    try:
+        yield
+    except (OSError, duckdb.Error) as error:
+        for gone in (url for storage, listed in parts.items() for url in _gone(storage, listed)):
+            said = f"{gone} has vanished while it was read: is a compaction at work? Try again when it has ended"
+            raise VanishedError(said) from error
+        raise
+
+
+def _gone(storage: Storage, parts: Iterable[PartRef]) -> Iterator[str]:
+    paths = [part.path for part in parts]
+    with store_errors():
+        folders = {path.partition("/")[0] for path in paths}
+        there = {f"{folder}/{name}" for folder in folders for name in storage.sizes(folder)}
+    yield from (storage.url(path) for path in paths if path not in there)
 
 
 def _answer(sql: str, storages: Sequence[Storage]) -> Answer:
     views = {storage: _seen(storage, _named(sql)) for storage in storages}
     found = {storage: seen.parts for storage, seen in views.items()}
-    _refuse_copies(found)
-    return Answer(_run(sql, found), [seen.damage for seen in views.values() if seen.damage])
+    with vanishing(found):
+        _refuse_copies(found)
+        return Answer(_run(sql, found), [seen.damage for seen in views.values() if seen.damage])
 
 
 def _refuse_writing(sql: str) -> None:
@@ -247,7 +280,8 @@ _ILLEGIBLE = frozenset({"bignum", "bit", "geometry", "interval", "time with time
 
 
 def _bad_sql(error: duckdb.Error) -> ConfigError:
-    said = str(error).splitlines()[0]
+    lines = str(error).strip().splitlines()
+    said = lines[-1 if lines[0].startswith("Traceback") else 0]  # what a file system raised is shown whole
     if isinstance(error, duckdb.PermissionException):
         return ConfigError(f"query: nothing but the dataset can be read ({said}); {_WRITE_RESULTS}")
     return ConfigError(f"query: {said}")

@@ -6,18 +6,21 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+import pipeline.query
 from pipeline import manifest
+from pipeline.check import check
 from pipeline.cli import app_for
 from pipeline.commands.shell import run
 from pipeline.compact import compact
 from pipeline.dataset import Dataset
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.query import VIEWS, Damage, ask, query, view_sql
 from pipeline.redact import redact
 from pipeline.storage import Storage, storage_of
@@ -112,6 +115,45 @@ def test_query_beside_a_compaction_looks_again(moment: str, storage: Storage, mo
     answer = ask("SELECT count(*) AS n FROM steps", [storage])
 
     assert (answer.rows.to_pylist(), answer.damaged) == ([{"n": 6}], [])
+
+
+@pytest.mark.parametrize("read", [lambda where: query("FROM steps ORDER BY ALL", [where]), check])
+def test_part_that_vanishes_once_it_is_allowed_is_never_called_forbidden(
+    read: Callable[[Storage], Any], storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected(storage, [attempt("t1"), attempt("t2")])
+    whole, real, times = read(storage), pipeline.query._confine, [1]
+
+    def confine(*args: Any) -> None:
+        real(*args)
+        if times:
+            times.clear()
+            compact(storage)
+
+    monkeypatch.setattr("pipeline.query._confine", confine)
+
+    assert read(storage) == whole and not times
+
+
+def test_parts_that_never_stop_vanishing_are_named(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected(storage, [attempt("t1")])
+    part = next(one for one in Dataset(storage).parts("steps") if one.rows)
+    data, real = storage.read(part.path), pipeline.query._confine
+
+    def confine(*args: Any) -> None:
+        real(*args)
+        storage.delete(part.path)
+
+    def back(*args: Any) -> Any:
+        storage.replace(part.path, data)
+        return seen(*args)
+
+    seen = pipeline.query._seen
+    monkeypatch.setattr("pipeline.query._confine", confine)
+    monkeypatch.setattr("pipeline.query._seen", back)
+
+    with pytest.raises(RunError, match=rf"{part.path} has vanished while it was read: is a compaction at work"):
+        query("SELECT * FROM steps", [storage])
 
 
 def test_left_out_parts_are_told_on_standard_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
