@@ -10,6 +10,8 @@ import pytest
 
 from tests.handsets import Held, held
 
+pytestmark = pytest.mark.slow
+
 APPS = [f"org.pathproof.{name}" for name in ("clock", "contacts", "notes", "shop")]
 CLOCK, CONTACTS, NOTES, SHOP = APPS
 SETTINGS = "org.pathproof.settings"

@@ -19,6 +19,8 @@ from pipeline.handset.faults import KINDS, Fault, Faults, damaged
 from pipeline.reaper import Scratch
 from tests.handsets import Held, held
 
+pytestmark = pytest.mark.slow
+
 NOTES = "org.pathproof.notes"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100)) + b"\0\0\0\0IEND\xaeB`\x82"
 
