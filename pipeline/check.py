@@ -6,7 +6,7 @@ so it is a leftover and no error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pipeline import manifest
@@ -17,6 +17,7 @@ from pipeline.errors import PathproofError
 from pipeline.file_names import EPOCHS, MANIFEST, RUN_FILE, VIEWS_FILE, part_name
 from pipeline.manifest import PartRef, RunFile, Survey
 from pipeline.query import connect, looked_again, vanishing
+from pipeline.s3_storage import StoreError
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, inspected
 from pipeline.storage import Address, Storage, store_errors
@@ -71,6 +72,7 @@ def _findings(storage: Storage) -> list[Finding]:
         *_view_findings(storage, found),
         *_file_findings(storage, set(parts), listed, _open_epoch(storage, found)),
     ]
+    findings += _odd_findings(storage, {finding.path for finding in findings})
     if found.whole:
         findings += _tables_without_part(found, parts.values())
         with vanishing({storage: inspection.sound}), connect({storage: inspection.sound}) as tables:
@@ -112,11 +114,24 @@ def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     for name in found.sealed_out:
         yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
     for missing in found.missing:
-        yield _error("missing_manifest", missing, "not there; others say that it was")
+        folder, _, file_name = missing.rpartition("/")
+        instead = storage.others(folder).get(file_name)
+        yield _error(
+            "missing_manifest", missing, f"{f'{instead} is there' if instead else 'not there'}; others say that it was"
+        )
     for folder in ("", f"{MANIFEST}/", f"{EPOCHS}/"):
         for file_name in storage.sizes(folder.rstrip("/")):
             if file_name.endswith(".tmp"):
                 yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
+
+
+def _odd_findings(storage: Storage, told: Collection[str]) -> Iterator[Finding]:
+    """What is no plain file where only plain files belong, and has not been told yet; nothing opens it."""
+    for folder in ("", MANIFEST, EPOCHS, *TABLES):
+        for name, kind in storage.others(folder).items():
+            path = f"{folder}/{name}" if folder else name
+            if path not in told and (folder or kind != "a folder"):
+                yield _error("stray_file", path, f"{kind}, where only plain files belong; it was not opened")
 
 
 def _file_findings(storage: Storage, current: set[str], listed: set[str], open_epoch: int) -> Iterator[Finding]:
@@ -152,6 +167,11 @@ def _view_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     except FileNotFoundError:
         if found.counted and run and run.state == "finished":
             yield _error("missing_views", VIEWS_FILE, f"not there; {_MENDING_VIEWS}")
+        return
+    except StoreError:
+        raise
+    except OSError as error:
+        yield _error("wrong_views", VIEWS_FILE, f"{error}; {_MENDING_VIEWS}")
         return
     if not data or (run and run.views_sha256 and run.views_sha256 != hash_of(data)):
         yield _error("wrong_views", VIEWS_FILE, f"{len(data)} bytes, not those that were written; {_MENDING_VIEWS}")

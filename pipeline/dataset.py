@@ -196,6 +196,7 @@ class Dataset:
 
     def _read(self, part: PartRef, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         try:
+            self.storage.refuse_odd(part.path)
             if part.schema_version == SCHEMA_VERSION:
                 return self._load(part, columns, filters)
             there = pq.read_schema(part.path, filesystem=self.storage.files).names

@@ -5,6 +5,7 @@ Knows files, nothing of what is in them.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import uuid
@@ -60,6 +61,7 @@ class LocalStorage(NamedTuple):
 
     def read(self, key: str) -> bytes:
         """The file's bytes."""
+        self.refuse_odd(key)
         return (self.root / key).read_bytes()
 
     def size(self, key: str) -> int | None:
@@ -76,6 +78,18 @@ class LocalStorage(NamedTuple):
     def folders(self) -> list[str]:
         """The folders directly in this one."""
         return sorted(entry.name for entry in self.root.iterdir() if entry.is_dir()) if self.root.is_dir() else []
+
+    def others(self, folder: str) -> dict[str, str]:
+        """Folders, pipes, sockets, devices and links to nowhere directly in a folder."""
+        path = self.root / folder
+        entries = sorted(path.iterdir()) if path.is_dir() else []
+        return {entry.name: _kind(entry) for entry in entries if not entry.is_file()}
+
+    def refuse_odd(self, key: str) -> None:
+        """Raise for what is there and no plain file."""
+        path = self.root / key
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, f"{_kind(path)}, and no plain file", str(path))
 
     def occupied(self, besides: Collection[str]) -> bool:
         """Whether any file is at the path or below it."""
@@ -153,6 +167,11 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _kind(path: Path) -> str:
+    """What something is that is no plain file, in words."""
+    return "a folder" if path.is_dir() else "a pipe" if path.is_fifo() else "a link, socket or device"
 
 
 def _written_aside(path: Path, data: bytes) -> Path:

@@ -129,13 +129,20 @@ class S3Storage(NamedTuple):
 
     def folders(self) -> list[str]:
         """The prefixes directly under this one."""
-        prefix = self._key("")
-        with _os_errors(self.address):
+        return list(self.others(""))
+
+    def others(self, folder: str) -> dict[str, str]:
+        """The prefixes directly under a prefix."""
+        prefix = self._key(f"{folder}/" if folder else "")
+        with _os_errors(self.url(folder)):
             pages = self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.bucket, Prefix=prefix, Delimiter="/"
             )
             found = [one["Prefix"] for page in pages for one in page.get("CommonPrefixes", ())]
-        return sorted(name[len(prefix) :].rstrip("/") for name in found)
+        return {name[len(prefix) :].rstrip("/"): "a folder" for name in sorted(found)}
+
+    def refuse_odd(self, key: str) -> None:
+        """An object store has plain objects only."""
 
     def occupied(self, besides: Collection[str]) -> bool:
         """Whether any object is under the prefix."""

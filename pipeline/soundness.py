@@ -98,6 +98,7 @@ def flaws_of(address: Address, part: PartRef, *, hashed: bool) -> list[Flaw]:
     """What is wrong with a part; `hashed` also reads every byte of it."""
     storage = storage_of(address)
     try:
+        storage.refuse_odd(part.path)
         file = storage.files.open_input_file(part.path)
     except OSError as error:
         storage.size(part.path)  # a store that does not answer is no missing part: it says so itself

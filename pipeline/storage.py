@@ -71,6 +71,12 @@ class Storage(Protocol):
     def folders(self) -> list[str]:
         """Names of the folders directly in it, sorted."""
 
+    def others(self, folder: str) -> dict[str, str]:
+        """What is directly in a folder and no object: names, and what each one is."""
+
+    def refuse_odd(self, key: str) -> None:
+        """Raise OSError when what is there is no plain file: to open a pipe, for one, may never end."""
+
     def occupied(self, besides: Collection[str]) -> bool:
         """Whether anything is there, at any depth, but objects of these names."""
 

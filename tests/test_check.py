@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from pipeline import manifest
 from pipeline.actions import Model
 from pipeline.check import check
 from pipeline.dataset import Dataset
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.manifest import PartRef
-from pipeline.query import sound_parts
+from pipeline.query import query, sound_parts
 from pipeline.schema import SCHEMA_VERSION
 from pipeline.sinks import Committer
 from tests import datasets
@@ -185,6 +186,51 @@ def test_stray_file_among_parts(folder: Path, name: str) -> None:
     (folder / "steps" / name).write_bytes(b"")
 
     assert findings(folder) == [("error", "stray_file", f"steps/{name}")]
+
+
+def odd(path: Path, kind: str) -> None:
+    """Something that is no plain file in the place of one."""
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("nowhere")
+
+
+IN_PLACE_OF = {
+    "run.json": "unreadable_manifest",
+    "views.sql": "wrong_views",
+    "manifest/1-2.jsonl": "missing_manifest",
+    "epochs/1.json": "missing_manifest",
+    "steps/part-1-w0-0.parquet": "missing_part",
+    "steps/part-1-w9-0.parquet": "stray_file",
+    "manifest/1-77.jsonl": "stray_file",
+    "epochs/5.json": "stray_file",
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+@pytest.mark.parametrize("path", IN_PLACE_OF)
+def test_what_is_no_plain_file_is_named_and_not_opened(path: str, kind: str, folder: Path) -> None:
+    odd(folder / path, kind)
+
+    (finding,) = [one for one in check(folder) if one.severity == "error"]
+    assert (finding.kind, finding.path) == (IN_PLACE_OF[path], path)
+    assert f"a {kind}" in finding.detail
+    query("SELECT * FROM steps", [folder])
+    if IN_PLACE_OF[path] in ("unreadable_manifest", "missing_manifest", "missing_part"):
+        with pytest.raises(RunError, match="pathproof check"):
+            Dataset(folder).table("steps")
+
+
+@pytest.mark.parametrize("path", ["socket", "steps/nowhere"])
+def test_link_to_nowhere_is_named(path: str, folder: Path) -> None:
+    odd(folder / path, "link")
+
+    assert findings(folder) == [("error", "stray_file", path)]
 
 
 def test_interrupted_write_beside_the_manifest_is_a_leftover(folder: Path) -> None:
