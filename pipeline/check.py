@@ -6,7 +6,7 @@ so it is a leftover and no error.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pipeline import manifest
@@ -14,13 +14,22 @@ from pipeline.actions import Model
 from pipeline.agreement import DisagreementKind, disagreements, wrong_contents
 from pipeline.closing import hash_of
 from pipeline.errors import PathproofError
-from pipeline.file_names import EPOCHS, MANIFEST, RUN_FILE, VIEWS_FILE, part_name
+from pipeline.file_names import (
+    EPOCHS,
+    MANIFEST,
+    REPORT_FILE,
+    RUN_FILE,
+    VIEWS_FILE,
+    claimed_epoch,
+    object_name,
+    part_name,
+)
 from pipeline.manifest import PartRef, RunFile, Survey
 from pipeline.query import connect, looked_again, vanishing
 from pipeline.s3_storage import StoreError
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, inspected
-from pipeline.storage import Address, Storage, store_errors
+from pipeline.storage import LOCK_NAMES, Address, Storage, store_errors
 
 Kind = (
     FlawKind
@@ -50,6 +59,8 @@ class Finding(Model):
     detail: str
 
 
+_ROOT = frozenset({RUN_FILE, VIEWS_FILE, REPORT_FILE, *LOCK_NAMES})
+
 _MENDING_VIEWS = "whatever is published next writes it anew"
 
 
@@ -69,6 +80,7 @@ def _findings(storage: Storage) -> list[Finding]:
         *_manifest_findings(storage, found),
         *(_error(flaw.kind, path, flaw.detail) for path, flaws_here in flaws.items() for flaw in flaws_here),
         *_folder_findings(storage),
+        *_stray_findings(storage),
         *_view_findings(storage, found),
         *_file_findings(storage, set(parts), listed, _open_epoch(storage, found)),
     ]
@@ -110,19 +122,44 @@ def _manifest_findings(storage: Storage, found: Survey) -> Iterator[Finding]:
     except PathproofError as error:
         yield _error("unreadable_manifest", RUN_FILE, str(error))
     for problem in found.problems:
-        yield _error("wrong_manifest" if problem.altered else "unreadable_manifest", problem.path, problem.detail)
+        kind: Kind = "wrong_manifest" if problem.altered else "unreadable_manifest"
+        yield _error(kind, problem.path, f"{problem.detail}{_out_of_line(problem.path, found)}")
     for name in found.sealed_out:
         yield _leftover("sealed_manifest", name.path, "published after a newer driver had taken over")
     for missing in found.missing:
         folder, _, file_name = missing.rpartition("/")
         instead = storage.others(folder).get(file_name)
-        yield _error(
-            "missing_manifest", missing, f"{f'{instead} is there' if instead else 'not there'}; others say that it was"
-        )
-    for folder in ("", f"{MANIFEST}/", f"{EPOCHS}/"):
-        for file_name in storage.sizes(folder.rstrip("/")):
+        there = f"{instead} is there" if instead else "not there"
+        yield _error("missing_manifest", missing, f"{there}; {_witness(missing, found)} that it was")
+
+
+def _out_of_line(path: str, found: Survey) -> str:
+    """What makes it likely that a flawed object was never published: nothing stands before it."""
+    name = object_name(path.rpartition("/")[2])
+    if name is None or name.number == 1 or name._replace(number=name.number - 1) in found.counted:
+        return ""
+    return "; the one before it is not there either, so that it may be a stray file"
+
+
+def _witness(missing: str, found: Survey) -> str:
+    """Who says that an object was there: mostly one that was published later."""
+    name = object_name(missing.rpartition("/")[2])
+    later = [one for one in found.contents if name and one.epoch == name.epoch and one > name]
+    return f"{min(later).path} says" if later else "others say"
+
+
+def _stray_findings(storage: Storage) -> Iterator[Finding]:
+    """Files outside the tables that are none of the dataset's; in the root they may be somebody's own."""
+    own: Mapping[str, Callable[[str], object]] = {"": _ROOT.__contains__, MANIFEST: object_name, EPOCHS: claimed_epoch}
+    for folder, known in own.items():
+        for file_name in storage.sizes(folder):
+            path = f"{folder}/{file_name}" if folder else file_name
             if file_name.endswith(".tmp"):
-                yield _leftover("stray_file", f"{folder}{file_name}", "a write that was interrupted")
+                yield _leftover("stray_file", path, "a write that was interrupted")
+            elif file_name and not folder and not known(file_name):
+                yield _leftover("stray_file", path, "not a file of the dataset; nothing reads it")
+            elif file_name and not known(file_name):
+                yield _error("stray_file", path, "not a name that is given here; nothing reads it")
 
 
 def _odd_findings(storage: Storage, told: Collection[str]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ MANIFEST = "manifest"
 EPOCHS = "epochs"
 RUN_FILE = "run.json"
 VIEWS_FILE = "views.sql"
+REPORT_FILE = "report.html"
 
 WORKER = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 """What a worker's name looks like, as part of a file name."""

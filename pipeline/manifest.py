@@ -9,7 +9,7 @@ and writes nothing; it knows nothing of what is inside a part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -311,6 +311,8 @@ def _read(storage: Storage, name: ObjectName, expected: Expected) -> _Read:
     found = [_LINE.validate_json(line) for line in data.splitlines()]
     closings = [line if isinstance(line, Closing) else None for line in found]
     content = proved(name.path, data, closings, expected)
+    if not found:
+        raise AlteredError("holds no line at all")
     after = closings[-1].after if closings and closings[-1] else None
     return _Read([line for line in found if not isinstance(line, Closing)], content, after)
 
@@ -329,11 +331,14 @@ def _unlinked(
 
 
 def _missing(
-    claims: Sequence[Epoch], counted: Sequence[ObjectName], seals: Iterable[Seal], bad: Iterable[str]
+    claims: Sequence[Epoch], counted: Sequence[ObjectName], seals: Iterable[Seal], bad: Collection[str]
 ) -> Iterator[str]:
-    """Gaps in the numbers of epochs and of each epoch's objects, up to the last one known of."""
+    """Gaps in the numbers of epochs and of each epoch's objects, up to the last one known of.
+
+    An object that is not sound tells of no other: it may be a stray file of any number.
+    """
     last = {epoch.epoch: 0 for epoch in claims}
-    last.update({name.epoch: name.number for name in counted})
+    last.update({name.epoch: name.number for name in counted if name.path not in bad})
     for seal in seals:
         last[seal.epoch] = max(seal.last, last.get(seal.epoch, 0))
     there = {name.path for name in counted} | {claim_path(epoch.epoch) for epoch in claims} | set(bad)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from pipeline.dataset import Dataset
+from pipeline.file_names import REPORT_FILE
 from pipeline.page_templates import page_template
 from pipeline.query import connect, sound_parts
 from pipeline.report_pages import TrajectoryPage, rows, trajectory_page
@@ -64,7 +65,7 @@ def write_report(address: Address, out: Path | None = None, samples: int = SAMPL
     Raises ConfigError when the address is of no dataset.
     """
     dataset = Dataset(address)
-    target, name = (storage_of(out.parent), out.name) if out else (dataset.storage, "report.html")
+    target, name = (storage_of(out.parent), out.name) if out else (dataset.storage, REPORT_FILE)
     with connect({dataset.storage: sound_parts(dataset.storage)}) as views:
         target.replace(name, _render(dataset, views, samples).encode())
     return target.url(name)

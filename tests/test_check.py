@@ -233,6 +233,57 @@ def test_link_to_nowhere_is_named(path: str, folder: Path) -> None:
     assert findings(folder) == [("error", "stray_file", path)]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "manifest/zzz.jsonl",
+        "manifest/01-1.jsonl",
+        "manifest/0-1.jsonl",
+        "manifest/.DS_Store",
+        "epochs/x.json",
+        "epochs/01.json",
+    ],
+)
+def test_stray_file_beside_the_manifest(path: str, folder: Path) -> None:
+    (folder / path).write_bytes((folder / "manifest/1-1.jsonl").read_bytes())
+
+    assert findings(folder) == [("error", "stray_file", path)]
+    assert query("FROM steps", [folder]).num_rows == 6
+
+
+def test_stray_file_in_the_root_is_left_over(folder: Path) -> None:
+    (folder / "report.html").write_text("<!doctype html>")
+    (folder / "notes.txt").write_text("mine")
+
+    assert findings(folder) == [("leftover", "stray_file", "notes.txt")]
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("path", ["manifest/1-99.jsonl", "manifest/7-1.jsonl", "epochs/50.json"])
+def test_stray_number_far_off_is_the_one_error(path: str, finished: bool, tmp_path: Path) -> None:
+    committer = begin(tmp_path)
+    if finished:
+        committer.finish()
+    for data in (b"", b"{", (tmp_path / "manifest/1-1.jsonl").read_bytes(), (tmp_path / "epochs/1.json").read_bytes()):
+        (tmp_path / path).write_bytes(data)
+
+        assert [one[2] for one in findings(tmp_path)] == [path], data
+
+
+def test_missing_object_is_told_with_the_one_that_says_so(folder: Path) -> None:
+    (folder / "manifest/1-2.jsonl").unlink()
+
+    (finding,) = [one for one in check(folder) if one.severity == "error"]
+    assert finding.detail == "not there; manifest/1-3.jsonl says that it was"
+
+
+def test_damaged_object_without_one_before_it_is_told_as_a_stray_one(folder: Path) -> None:
+    (folder / "manifest/1-99.jsonl").write_bytes(b"")
+
+    (finding,) = check(folder)
+    assert finding.detail.endswith("the one before it is not there either, so that it may be a stray file")
+
+
 def test_interrupted_write_beside_the_manifest_is_a_leftover(folder: Path) -> None:
     (folder / "manifest" / "1-9.jsonl.0f.tmp").write_bytes(b"{")
 

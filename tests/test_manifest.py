@@ -255,7 +255,8 @@ def test_listing_that_shows_a_later_object_first_is_repeated(tmp_path: Path, mon
 
 def test_number_far_off_names_some_gaps_and_ends(tmp_path: Path) -> None:
     begin(tmp_path)
-    (tmp_path / "manifest/1-999999999999.jsonl").touch()
+    far = ObjectName(1, 999_999_999_999)
+    (tmp_path / far.path).write_bytes(manifest.encoded(far, [], "what was before"))
 
     assert len(manifest.survey(tmp_path).missing) == 100
 
