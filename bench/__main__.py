@@ -21,6 +21,7 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "docs" / "figures.json"
 BENCHMARKS = (
+    "android_step",
     "coverage",
     "dataset",
     "dialects",

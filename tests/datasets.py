@@ -10,7 +10,7 @@ from pipeline import manifest
 from pipeline.actions import Finished, Type
 from pipeline.closing import Content, hash_of
 from pipeline.manifest import Assigned, Line, PartRef, Seal
-from pipeline.records import Candidate, Event, ModelCall, PassRow, Record, RunRow, Trajectory, Verdict
+from pipeline.records import Candidate, Event, ModelCall, PassRow, Record, Trajectory, Verdict
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import Address, Storage, storage_of
 from pipeline.structs import Fault
@@ -87,9 +87,9 @@ def judging(pass_id: str = "pass-1", hour: int = 13) -> PassRow:
 
 
 def begin(folder: Address, tasks: Iterable[TaskSpec] = (TASK,), run_id: str = RUN) -> Committer:
-    """A claimed folder that knows its run and its tasks."""
+    """A claimed folder that knows its tasks."""
     committer = Committer.claim(folder, run_id, {"seed": 0})
-    committer.record([RunRow(started_at=NOON, config=[], commit=None, versions=[], prompt_sha256s=[]), *tasks])
+    committer.record(tasks)
     return committer
 
 

@@ -91,7 +91,7 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
         (["collect", "speed=3"], "error: speed: unknown key; known keys: allow, apps, "),
         (
             ["collect", "tasks.depth=3"],
-            "error: tasks.depth: unknown key; known keys: contamination, infeasible_rate, limit, set",
+            "error: tasks.depth: unknown key; known keys: contamination, infeasible_rate, limit, sampling, set",
         ),
         (["collect", "platform=mobile"], "error: platform: 'quickstart' has no task on mobile"),
         (["collect", "profile=observe"], "error: profile: Input should be 'sandbox'"),
@@ -101,7 +101,10 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
         ),
         (["collect", "seed"], "error: argument 'seed': write it as key=value"),
         (["collect", "workers=0"], "error: workers: "),
-        (["collect", "--config", "missing"], "error: --config: no configuration 'missing'; names: fake, quickstart"),
+        (
+            ["collect", "--config", "missing"],
+            "error: --config: no configuration 'missing'; names: fake, mobile",
+        ),
         (["collect", "--workers", "3"], "error: No such option: --workers"),
         (["collect", "judges=oracle"], "error: judges: no judge 'oracle'; judges: effect, screen"),
         (["collect", "apps=nowhere"], "error: apps: unknown application 'nowhere'; known: "),
