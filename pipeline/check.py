@@ -25,11 +25,12 @@ from pipeline.file_names import (
     part_name,
 )
 from pipeline.manifest import PartRef, RunFile, Survey
-from pipeline.query import connect, looked_again, vanishing
+from pipeline.query import connect
 from pipeline.s3_storage import StoreError
 from pipeline.schema import TABLES
 from pipeline.soundness import Flaw, FlawKind, inspected
 from pipeline.storage import LOCK_NAMES, Address, Storage, store_errors
+from pipeline.vanishing import looked_again, vanishing
 
 Kind = (
     FlawKind

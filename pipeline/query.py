@@ -8,11 +8,10 @@ is wrong. This module knows nothing of records.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -21,11 +20,12 @@ from duckdb.sqltypes import DuckDBPyType
 from fsspec import AbstractFileSystem
 
 from pipeline import manifest
-from pipeline.errors import ConfigError, RunError
+from pipeline.errors import ConfigError
 from pipeline.manifest import PartRef
 from pipeline.schema import RENAMED, RUN_ID, SCHEMA_VERSION, TABLES, schema_of
 from pipeline.soundness import inspected
-from pipeline.storage import Address, Storage, storage_of, store_errors
+from pipeline.storage import Address, Storage, storage_of
+from pipeline.vanishing import looked_again, vanishing
 
 VIEWS = (
     "trace_grades",
@@ -47,9 +47,6 @@ _DISTINCT = frozenset({"frames", "trees"})
 
 _READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.CREATE})
 """Kinds of statement that are run; DESCRIBE, SHOW, SUMMARIZE and FROM are of the first."""
-
-_LOOKS = 3
-Found = TypeVar("Found")
 
 _WRITE_RESULTS = "to keep its rows: --format parquet > rows.parquet"
 
@@ -102,38 +99,6 @@ def ask(sql: str, folders: Sequence[Address]) -> Answer:
         raise _bad_sql(error) from error
 
 
-class VanishedError(RunError):
-    """A part that was there is gone: a compaction that runs beside us removes what it has replaced."""
-
-
-def looked_again(read: Callable[[], Found]) -> Found:
-    """What is read, of what is there now whenever parts vanish meanwhile; raises VanishedError when that has no end."""
-    for _ in range(_LOOKS - 1):
-        with suppress(VanishedError, FileNotFoundError):
-            return read()
-    return read()
-
-
-@contextmanager
-def vanishing(parts: Mapping[Storage, Iterable[PartRef]]) -> Iterator[None]:
-    """Tell a part that vanishes while it is read from what else may be wrong: DuckDB calls it forbidden, for one."""
-    try:
-        yield
-    except (OSError, duckdb.Error) as error:
-        for gone in (url for storage, listed in parts.items() for url in _gone(storage, listed)):
-            said = f"{gone} has vanished while it was read: is a compaction at work? Try again when it has ended"
-            raise VanishedError(said) from error
-        raise
-
-
-def _gone(storage: Storage, parts: Iterable[PartRef]) -> Iterator[str]:
-    paths = [part.path for part in parts]
-    with store_errors():
-        folders = {path.partition("/")[0] for path in paths}
-        there = {f"{folder}/{name}" for folder in folders for name in storage.sizes(folder)}
-    yield from (storage.url(path) for path in paths if path not in there)
-
-
 def _answer(sql: str, storages: Sequence[Storage]) -> Answer:
     views = {storage: _seen(storage, _named(sql)) for storage in storages}
     found = {storage: seen.parts for storage, seen in views.items()}
@@ -156,6 +121,8 @@ def _refuse_writing(sql: str) -> None:
             kind = duckdb.StatementType.COPY  # EXPLAIN ANALYZE carries it out
         if kind not in _READING:
             raise ConfigError(f"query: {kind.name} is refused, for a statement may only read; {_WRITE_RESULTS}")
+    if any(statement.type is not duckdb.StatementType.CREATE for statement in statements[:-1]):
+        raise ConfigError("query: one answer at a time: before the last statement only CREATE can stand")
 
 
 def _named(sql: str) -> frozenset[str]:

@@ -266,6 +266,14 @@ def test_what_a_statement_defines_serves_the_statements_after_it(still: Path) ->
     assert query("DESCRIBE rl_steps", [still]).num_rows > 20
 
 
+@pytest.mark.parametrize(
+    "sql", ["SELECT 1; SELECT 2", "FROM steps; CREATE TABLE a AS FROM steps", "EXPLAIN SELECT 1; FROM steps"]
+)
+def test_second_answer_is_refused_rather_than_dropped(sql: str, still: Path) -> None:
+    with pytest.raises(ConfigError, match="query: one answer at a time"):
+        query(sql, [still])
+
+
 @pytest.mark.parametrize("name", ["run-*", "run-?", "run-[1]", "**", "it's {a,b} [", "a\\b"])
 def test_folder_is_never_a_pattern(name: str, tmp_path: Path) -> None:
     folder = collected(tmp_path / name, [attempt("t1")])
