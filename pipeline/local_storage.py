@@ -169,6 +169,28 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_tree(root: Path) -> None:
+    """Make everything in a folder durable."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with (Path(folder) / name).open("rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(folder))
+
+
+@contextmanager
+def held_folder(folder: Path) -> Iterator[bool]:
+    """Whether the folder is there and nobody else holds it; then it is ours until the block or the process ends."""
+    ours = False
+    with ExitStack() as held:
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ours = os.path.samestat(os.fstat(descriptor), folder.stat())
+        yield ours
+
+
 def _kind(path: Path) -> str:
     """What something is that is no plain file, in words."""
     return "a folder" if path.is_dir() else "a pipe" if path.is_fifo() else "a link, socket or device"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -227,3 +231,51 @@ def test_a_place_that_is_taken_is_refused(dataset: Path, tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="already there"):
         export(dataset, tmp_path, ExportOptions(shape="sft"))
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from pipeline import export
+from pipeline.exports import files
+
+files.sync_tree = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+export.export(Path(sys.argv[1]), Path(sys.argv[2]), export.ExportOptions(shape="sft"))
+"""
+
+
+def test_what_killed_exports_left_is_removed_by_the_next_one_to_the_same_place(tmp_path: Path) -> None:
+    folder = collected(tmp_path / "run", [attempt("t")], [judging(), verdict("t-1")])
+    for out in ("out", "other"):
+        given = [sys.executable, "-c", DYING, str(folder), str(tmp_path / "to" / out)]
+        done = subprocess.run(given, capture_output=True, text=True, timeout=100)
+        assert done.returncode == -9, done.stderr
+    assert len(list((tmp_path / "to").glob(".out.*.tmp/README.md"))) == 1
+
+    export(folder, tmp_path / "to" / "out", ExportOptions(shape="sft"))
+
+    assert [path.name.split(".")[1] for path in (tmp_path / "to").iterdir() if path.name != "out"] == ["other"]
+
+
+def test_what_a_living_export_has_aside_is_left_alone(tmp_path: Path) -> None:
+    with files.whole_folder(tmp_path / "out") as first:
+        (first / "row").write_text("1")
+        with pytest.raises(RunError, match="no more"), files.whole_folder(tmp_path / "out"):
+            raise RunError("no more")
+        assert (first / "row").read_text() == "1"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_everything_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = collected(tmp_path / "run", [attempt("t")], [judging(), verdict("t-1")])
+    real, synced = os.fsync, set[str]()
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        synced.add(re.sub(r".*/\.out\.[0-9a-f]+\.tmp", "", str(Path(f"/proc/self/fd/{descriptor}").readlink())))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    export(folder, tmp_path / "out", ExportOptions(shape="sft"))
+
+    written = {f"/{path.relative_to(tmp_path / 'out')}" for path in (tmp_path / "out").rglob("*")}
+    assert "/README.md" in written and written | {""} <= synced

@@ -21,7 +21,7 @@ from pipeline.errors import ConfigError, RunError
 from pipeline.exports.preflight import RejectedRow
 from pipeline.exports.rows import Row, Shape
 from pipeline.exports.trainers import PICTURES, Renderer, Trainer
-from pipeline.local_storage import sync_folder
+from pipeline.local_storage import held_folder, sync_folder, sync_tree
 from pipeline.schema import schema_of_model, to_rows
 from pipeline.storage import disk_errors
 
@@ -46,19 +46,38 @@ _ROLES = {
 def whole_folder(out: Path) -> Iterator[Path]:
     """A folder to fill, which becomes `out` when the block ends well and vanishes otherwise.
 
-    Raises ConfigError when `out` is there and not an empty folder.
+    All of it is durable by then. Raises ConfigError when `out` is there and not an empty folder.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"out: {out} is already there; choose another name")
-    aside = out.with_name(f".{out.name}.{uuid.uuid4().hex}.tmp")
-    with disk_errors(f"writing {out}"):
-        aside.mkdir(parents=True)
+    with disk_errors(f"writing {out}"), _held_aside(out) as aside:
         try:
             yield aside
+            sync_tree(aside)
             aside.replace(out)
             sync_folder(out.parent)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _held_aside(out: Path) -> Iterator[Path]:
+    """A new folder beside `out`, held as long as the block; those that killed processes left there are removed."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for left in out.parent.iterdir():
+        if re.fullmatch(rf"\.{re.escape(out.name)}\.[0-9a-f]{{32}}\.tmp", left.name):
+            with held_folder(left) as dead:
+                if dead:
+                    shutil.rmtree(left, ignore_errors=True)
+    for last in (False, False, True):
+        aside = out.with_name(f".{out.name}.{uuid.uuid4().hex}.tmp")
+        aside.mkdir()
+        with held_folder(aside) as held:
+            # Somebody may take it for a dead one's before it is held; where folders cannot be held, nobody does.
+            if held or last:
+                yield aside
+                return
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 class _Table:
