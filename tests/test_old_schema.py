@@ -50,7 +50,7 @@ def test_columns_of_the_stored_version_are_all_declared_still() -> None:
     """A column may be added; one that is renamed or removed makes stored datasets lose it."""
     declared = set(_columns(describe()))
 
-    assert set(_columns((STORED / "columns.txt").read_text(encoding="utf-8"))) <= declared
+    assert set(_columns(STORED.with_name("dataset-v1-columns.txt").read_text(encoding="utf-8"))) <= declared
 
 
 def _columns(text: str) -> list[tuple[str, str]]:
