@@ -157,10 +157,21 @@ async def test_files_arrive_and_a_refusal_is_told(there: Plugged) -> None:
     assert caught.value.code == "file_not_written"
 
 
+async def forwarded(there: Plugged) -> str:
+    """The forwards that the device has, as it lists them itself."""
+    async with there.server.channel(5.0) as channel:
+        await channel.request(f"host:transport:{there.device.serial}")
+        await channel.request("reverse:list-forward")
+        return await channel.text()
+
+
 async def test_a_port_of_this_machine_is_reached_and_given_back(there: Plugged) -> None:
     await there.device.reverse(4711)
-
+    reached = await forwarded(there)
     await there.device.unreverse()
+
+    assert reached == "host tcp:4711 tcp:4711\n"
+    assert await forwarded(there) == ""
 
 
 async def test_a_call_that_hangs_ends_at_its_deadline_and_the_next_one_works(there: Plugged) -> None:

@@ -180,7 +180,8 @@ def test_the_overview_shows_what_was_used_and_goes_back_to_it(phone: Held) -> No
     phone.tap("Notes")
 
     # It is where it was left.
-    phone.find("Save")
+    assert phone.find("Save").kind == "Button"
+    assert focus(phone).startswith(f"{NOTES}/")
 
 
 def test_the_overview_is_emptied(phone: Held) -> None:

@@ -187,7 +187,7 @@ def test_a_wrapped_web_application(phone: Held, pages: int) -> None:
 
     # It remembers where it was.
     phone.tap("Wiki")
-    phone.find("Wiki start")
+    assert phone.find("Wiki start").is_called("Wiki start")
 
 
 def test_only_addresses_it_was_told_are_reached(phone: Held, pages: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple, Protocol
 
 from pipeline.envs.adb import EVERY_USB, AdbServer
@@ -98,18 +99,17 @@ class SharedDevices(Fleet):
 
     async def _readied(self, serial: str, lease: Lease, problems: dict[str, str]) -> Phone | None:
         """The device when it is ready; else it is released and has one failure more."""
-        try:
-            server, device = self._behind(serial)
-            await server.start()
-            life = await ready(device, self._ready_seconds)
-        except SetupError as error:
-            problems[serial] = error.message
-            lease.note(worked=False)
-            lease.release()
-            return None
-        except BaseException:
-            lease.release()
-            raise
+        with ExitStack() as undo:
+            undo.callback(lease.release)
+            try:
+                server, device = self._behind(serial)
+                await server.start()
+                life = await ready(device, self._ready_seconds)
+            except SetupError as error:
+                problems[serial] = error.message
+                lease.note(worked=False)
+                return None
+            undo.pop_all()
         phone = Phone(device, serial, "adb", life.build)
         self._ours[serial] = _Ours(lease, server, phone)
         return phone
