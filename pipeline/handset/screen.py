@@ -31,6 +31,7 @@ SHORT, LONG = 390, 844
 DENSITY = 160 * RATIO
 
 _OPEN_SECONDS = 15.0
+_BACK_SECONDS = 1.0
 _CALL_SECONDS = 10.0
 _FRAME_SECONDS = 0.016
 _IDLE_MILLISECONDS = 70
@@ -95,7 +96,11 @@ class View:
         await self._session.send("Page.resetNavigationHistory")
 
     async def back(self) -> bool:
-        """Close a dialog of the page, else go back in its history; whether either could be done."""
+        """Close a dialog of the page, else go back in its history; whether either could be done.
+
+        What the last touch has begun comes first: a page that is loading again would undo the way back.
+        """
+        await self.idle(_BACK_SECONDS)
         if await self.call("closeDialog()"):
             return True
         history = await self._session.send("Page.getNavigationHistory")
