@@ -23,13 +23,12 @@ from pipeline.records import Record
 from pipeline.rollout import rollout
 from pipeline.safety import PermissiveGate
 from pipeline.structs import Node, Param
-from pipeline.tasks import Capability, ProcedureStep, Slot
+from pipeline.tasks import CHANGES, Capability, ProcedureStep, Slot
 from pipeline.words import CapabilityStatus, Platform
 from taskspecs.store import bind
 
 TRY_SECONDS = 60.0
 _MOST_RENAMES = 2
-_CHANGES = "changes"
 
 
 class Trial(NamedTuple):
@@ -61,7 +60,7 @@ class Trial(NamedTuple):
     @property
     def changes(self) -> list[list[str]]:
         """What is different since the start; nothing when that could not be read."""
-        reads = [row for row in self.record.probe_reads if row.probe == _CHANGES]
+        reads = [row for row in self.record.probe_reads if row.probe == CHANGES]
         return (reads[-1].value or []) if reads else []
 
 

@@ -18,11 +18,10 @@ from pipeline.errors import ActionError, EnvError, EpisodeError, SetupError, bou
 from pipeline.policies.script import Missing, Planned, Script, decision_of
 from pipeline.protocols import Environment, Observation, Turn
 from pipeline.records import Event
-from pipeline.tasks import ProcedureStep
+from pipeline.tasks import CHANGES, ProcedureStep
 
 _CALL_SECONDS = 30.0
 _START_SECONDS = 120.0
-_CHANGES = "changes"
 
 
 class Stride(NamedTuple):
@@ -99,7 +98,7 @@ class Walker:
         """Rows [key, added|removed|changed] since the restart; none when that cannot be read."""
         async with _bounded(_CALL_SECONDS, EnvError, "probe"):
             reads = await self._environment.probe([], 0)
-        return [row for read in reads if read.probe == _CHANGES for row in read.value or []]
+        return [row for read in reads if read.probe == CHANGES for row in read.value or []]
 
     def is_inside(self, seen: Observation) -> bool:
         """Whether a look is at the application itself, not at another host or an error of the browser."""

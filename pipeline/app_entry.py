@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from pipeline.actions import Model
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, first_problem
+from pipeline.tasks import CHANGES, RESERVED_PROBES
 from pipeline.words import Platform
 
 
@@ -157,6 +158,17 @@ PhoneProbe = Annotated[ContentProbe | SettingProbe, Field(discriminator="kind")]
 AnyProbe = SqliteProbe | HttpJsonProbe | FileProbe | PageProbe | ContentProbe | SettingProbe
 
 
+_ProbeT = TypeVar("_ProbeT")
+
+
+def _free(probes: dict[str, _ProbeT]) -> dict[str, _ProbeT]:
+    """Probes by name, of which none is one that every environment answers itself; raises ValueError."""
+    taken = sorted(probes.keys() & {CHANGES, *RESERVED_PROBES})
+    if taken:
+        raise ValueError(f"every environment answers {', '.join(map(repr, taken))} itself; choose another name")
+    return probes
+
+
 class ContentState(Model):
     """Rows of a content provider of the phone: keys `authority/path/a/b`, made of the columns that `key` names."""
 
@@ -205,7 +217,7 @@ class PhoneEntry(Entry):
     page_of: str | None = None
     state: list[PhoneState] = Field(default_factory=list)
     bookkeeping: list[str] = Field(default_factory=list)
-    probes: dict[str, PhoneProbe] = Field(default_factory=dict)
+    probes: Annotated[dict[str, PhoneProbe], AfterValidator(_free)] = Field(default_factory=dict)
 
     @property
     def asked(self) -> Mapping[str, AnyProbe]:
@@ -228,7 +240,7 @@ class AppEntry(Entry):
     bookkeeping: list[str] = Field(default_factory=list)
     """Patterns of state keys that change with every use (logs of changes): reset covers them, side effects do not."""
     reset: Literal["restart", "in_place"] = "restart"
-    probes: dict[str, Probe] = Field(default_factory=dict)
+    probes: Annotated[dict[str, Probe], AfterValidator(_free)] = Field(default_factory=dict)
 
     @property
     def asked(self) -> Mapping[str, AnyProbe]:
@@ -292,8 +304,7 @@ def read_entry(path: Path) -> AppEntry | PhoneEntry:
     except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not a readable application entry: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise ConfigError(f"{path}: {first_problem(error)}") from error
 
 
 def filled(text: str, values: dict[str, str]) -> str:

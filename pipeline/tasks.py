@@ -24,6 +24,8 @@ VerifierName = Literal["equals", "contains", "absent", "count", "matches", "text
 ANSWER = "answer"
 ADDRESS = "address"
 TREE = "tree"
+CHANGES = "changes"
+"""The probe whose rows [key, added|removed|changed] say what differs from the state at the start."""
 RESERVED_PROBES = frozenset({ANSWER, ADDRESS, TREE})
 """Probes every environment has: the agent's answer, the last location, the last UI tree's names and values."""
 

@@ -13,8 +13,7 @@ from pipeline.actions import Action, Pixel
 from pipeline.protocols import ActResult, Observation
 from pipeline.records import Event, ProbeRead, Record
 from pipeline.structs import EnvironmentInfo, TargetUnderPoint
-from pipeline.tasks import Check, TaskSpec
-from verifiers.contract import CHANGES
+from pipeline.tasks import CHANGES, Check, TaskSpec
 
 UNHEARD_OF = "selftest/unheard-of"
 """A key of the state that no application has."""

@@ -7,9 +7,9 @@ import pytest
 
 from pipeline.envs.android_apps import PhoneApps, WrappedSite
 from pipeline.envs.android_launch import find
-from pipeline.envs.web_sites import CHANGES, PageEval, StaticSite
+from pipeline.envs.web_sites import PageEval, StaticSite
 from pipeline.errors import ActionError, EnvError, SetupError
-from pipeline.tasks import Check, SetupOperation
+from pipeline.tasks import CHANGES, Check, SetupOperation
 from tests.androids import PACKAGE, AndroidPhone, phone_task
 from tests.phones import Plugged, plugged
 

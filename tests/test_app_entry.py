@@ -69,6 +69,7 @@ def test_an_unknown_application_is_refused_with_the_known_ones() -> None:
         ({"state": []}, "state: "),
         ({"probes": {"p": {"kind": "oracle"}}}, "probes.p: "),
         ({"app_id": "../x"}, "app_id: "),
+        ({"probes": {"changes": {"kind": "page", "script": "1"}}}, "probes: every environment answers 'changes'"),
     ],
 )
 def test_a_wrong_field_is_named(tmp_path: Path, change: dict[str, object], said: str) -> None:
@@ -122,6 +123,10 @@ def test_pages_on_a_phone_are_asked_as_the_application_they_are_of(tmp_path: Pat
         ({"package": "org example"}, "package: "),
         ({"start": ["run"]}, "start: Extra inputs are not permitted"),
         ({"probes": {"p": {"kind": "sqlite", "path": "x", "query": "y"}}}, "probes.p: "),
+        (
+            {"probes": {name: {"kind": "setting", "namespace": "system", "name": "x"} for name in ("tree", "address")}},
+            "probes: every environment answers 'address', 'tree' itself; choose another name",
+        ),
     ],
 )
 def test_a_wrong_field_of_a_phone_s_application_is_named(tmp_path: Path, change: dict[str, object], said: str) -> None:

@@ -27,7 +27,7 @@ from pipeline.handset.state import Settings
 from pipeline.policies.planner import planned
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch
-from pipeline.tasks import ANSWER, RESERVED_PROBES, Check, TaskSpec
+from pipeline.tasks import ANSWER, Check, TaskSpec
 from pipeline.words import CheckState
 from taskspecs.store import load_tasks
 from tests.seeded import examples
@@ -220,11 +220,6 @@ def test_a_task_has_what_its_kind_and_tier_need(task: TaskSpec) -> None:
         assert [check.probe for check in task.checks] == [ANSWER] and not task.expected_changes
     else:
         assert len(task.segments) >= (1 if task.tier == "single" else 2) and task.expected_changes
-
-
-@pytest.mark.parametrize("app_id", IDS)
-def test_no_probe_is_called_what_every_environment_answers_itself(app_id: str) -> None:
-    assert not RESERVED_PROBES & set(load_phone_app(app_id).probes)
 
 
 @pytest.mark.parametrize("task", FEASIBLE, ids=told)

@@ -16,12 +16,10 @@ from urllib.parse import urlsplit
 
 from pipeline.protocols import Evaluated
 from pipeline.records import CheckResult, Keypoint, ProbeRead, Record
-from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, TaskSpec
+from pipeline.tasks import ADDRESS, ANSWER, CHANGES, TREE, Check, TaskSpec
 from pipeline.words import CheckState, KeypointState
 from verifiers.normalise import days_of, number_of, quantity_of, text_of
 
-CHANGES = "changes"
-"""The probe whose rows [key, added|removed|changed] say what differs from the state at the start."""
 ABSENCE = "absence"
 """Segment name of absence checks in the `checks` table."""
 CONTRACT = "contract"

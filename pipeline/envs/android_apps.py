@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_launch import Launcher
-from pipeline.envs.web_sites import CHANGES, Site
+from pipeline.envs.web_sites import Site
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.records import ProbeRead
-from pipeline.tasks import RESERVED_PROBES, Check, SetupOperation, TaskSpec
+from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
 
 
 class PhoneApp(Protocol):

@@ -42,7 +42,7 @@ from pipeline.errors import ActionError, EnvError, SetupError
 from pipeline.protocols import ActResult, Observation
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
 from pipeline.structs import EnvironmentInfo, TargetUnderPoint
-from pipeline.tasks import RESERVED_PROBES, Check, SetupOperation, TaskSpec
+from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
 
 _ORIGIN = "http://localhost"
 _KEPT_PICTURES = 1000
@@ -133,7 +133,7 @@ class FakeEnvironment:
         calls = {check.call: check for check in checks if check.probe not in RESERVED_PROBES}
         reads = [self._read(check, observation_index) for check in calls.values()]
         rows = _changes(self._before, self._app.state())
-        return [*reads, self._answer("changes", observation_index, rows)]
+        return [*reads, self._answer(CHANGES, observation_index, rows)]
 
     def drain_events(self) -> list[Event]:
         """Events since the last call."""

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from pipeline.errors import EnvError, ProbeError, boundary
 from pipeline.records import ProbeRead
-from pipeline.tasks import RESERVED_PROBES, Check, SetupOperation, TaskSpec
+from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
 
 PageEval = Callable[[str], Awaitable[object]]
 """Evaluates a script in the open page."""
@@ -166,10 +166,6 @@ class Sites:
         except ProbeError as error:
             return _read(app_id, CHANGES, index, None, error.message)
         return _read(app_id, CHANGES, index, rows, None)
-
-
-CHANGES = "changes"
-"""The probe that every application answers: what is different since the episode began."""
 
 
 def _read(app_id: str, probe: str, index: int, value: list[list[str]] | None, error: str | None) -> ProbeRead:
