@@ -12,19 +12,27 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from taskspecs.numerals import HAN_DIGIT, ONES, han_number
+
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTH = "|".join([*_MONTHS, *(f"{name[:3]}|{name[:4]}" for name in _MONTHS if len(name) > 4)])
 _WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 _WEEKDAYS |= {name: number for number, name in enumerate("一二三四五六")} | {"日": 6, "天": 6}
-_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "a": 1, "an": 1}
-_NUMBERS |= {digit: number for number, digit in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
+_NUMBERS = ONES | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 2, "several": 2, "几": 2, "数": 2}
+"""Counts in words, those that leave it open with the fewest they may mean."""
 _DAYS = {
-    "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2,
-    "今天": 0, "今日": 0, "今晚": 0, "明天": 1, "明日": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨日": -1,
-    "前天": -2, "大前天": -3,
+    "today": 0, "tonight": 0, "this morning": 0, "this evening": 0, "tomorrow": 1, "the day after tomorrow": 2,
+    "yesterday": -1, "last night": -1, "last evening": -1, "the day before yesterday": -2, "the other day": -2,
+    "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "明天": 1, "明日": 1, "明早": 1, "明晚": 1, "后天": 2, "大后天": 3,
+    "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "前天": -2, "前日": -2, "前晚": -2, "大前天": -3,
 }  # fmt: skip
-_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "日": 1, "周": 7, "星期": 7, "个月": 30, "年": 365}
-_SIDES = {"last": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0, "下": 1, "去": -1, "今": 0, "明": 1}
+_UNITS = {"day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365, "decade": 3650}
+_UNITS |= {"天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "个月": 30, "年": 365}
+_HALF = frozenset({"half a", "半", "半个"})
+_HAN_PART = r"[一二三]?十[一二三四五六七八九]?|[一二两三四五六七八九]"
+"""Chinese numerals up to 39, which days and months are."""
+_SIDES = {"last": -1, "previous": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0, "下": 1}
+_YEARS = {"大前": -3, "前": -2, "去": -1, "上": -1, "今": 0, "本": 0, "明": 1, "后": 2, "大后": 3}
 
 
 class Dated(NamedTuple):
@@ -59,7 +67,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 
 def _ymd(match: re.Match[str], _: date) -> date | None:
-    return _day(int(match["y"]), _month(match["m"]), int(match["d"]))
+    return _day(_number(match["y"]), _month(match["m"]), _number(match["d"]))
 
 
 def _slashed(match: re.Match[str], _: date) -> date | None:
@@ -70,18 +78,39 @@ def _slashed(match: re.Match[str], _: date) -> date | None:
 
 
 def _without_year(match: re.Match[str], today: date) -> date | None:
-    month, day = _month(match["m"]), int(match["d"])
+    month, day = _month(match["m"]), _number(match["d"])
     coming = (_day(year, month, day) for year in range(today.year, today.year + 9))
     return next((found for found in coming if found and found >= today), None)
 
 
-def _whole_month(match: re.Match[str], _: date) -> date | None:
-    year, month = int(match["y"]), _month(match["m"])
+def _beside_year(match: re.Match[str], today: date) -> date | None:
+    """A day of a year that is counted from this one."""
+    return _day(today.year + _YEARS[match["s"]], _month(match["m"]), _number(match["d"]))
+
+
+def _beside_month(match: re.Match[str], today: date) -> date | None:
+    """A day of a month that is counted from this one."""
+    month = _month_end(today, _SIDES[match["s"][0]] * len(match["s"]))
+    return _day(month.year, month.month, _number(match["d"]))
+
+
+def _whole_month(match: re.Match[str], today: date) -> date | None:
+    year = today.year + _YEARS[match["s"]] if "s" in match.groupdict() else _number(match["y"])
+    return _last_of(year, _month(match["m"]))
+
+
+def _last_named_month(match: re.Match[str], today: date) -> date | None:
+    """ "Last August" is the newest one that is over."""
+    month = _month(match["m"])
+    return _last_of(today.year - (month >= today.month), month)
+
+
+def _last_of(year: int, month: int) -> date | None:
     return date(year, month, calendar.monthrange(year, month)[1]) if 1 <= month <= 12 else None
 
 
 def _whole_year(match: re.Match[str], _: date) -> date | None:
-    return date(int(match["y"]), 12, 31)
+    return date(_number(match["y"]), 12, 31)
 
 
 def _named_day(match: re.Match[str], today: date) -> date | None:
@@ -89,26 +118,46 @@ def _named_day(match: re.Match[str], today: date) -> date | None:
 
 
 def _offset(match: re.Match[str], today: date) -> date | None:
-    count = match["n"]
-    number = int(count) if count.isdecimal() else _NUMBERS[count]
-    days = number * _UNITS[match["u"].rstrip("s")]
+    count, days = match["n"], _UNITS[match["u"].rstrip("s")]
+    if count in _HALF:
+        days //= 2
+    else:
+        days *= _NUMBERS[count] if count in _NUMBERS else _number(count)
     return _moved(today, -days if "ago" in match[0] or "前" in match[0] else days)
 
 
 def _weekday(match: re.Match[str], today: date) -> date | None:
     side, wanted = match["s"] or "this", _WEEKDAYS[match["w"]]
-    return _moved(today, wanted - today.weekday() + 7 * _SIDES[side])
+    return _moved(today, wanted - today.weekday() + 7 * _side(side))
 
 
 def _period(match: re.Match[str], today: date) -> date | None:
     """The last day of a week, month or year beside this one."""
-    side, unit = _SIDES[match["s"]], match["u"]
-    if unit in ("week", "周", "星期"):
+    side, unit = _side(match["s"]), match["u"]
+    if unit in ("week", "weekend", "fortnight", "周", "星期", "礼拜", "周末"):
         return _moved(today, 6 - today.weekday() + 7 * side)
-    if unit in ("year", "年"):
-        return date(today.year + side, 12, 31)
-    month = today.year * 12 + today.month - 1 + side
-    year, month = divmod(month, 12)
+    return date(today.year + side, 12, 31) if unit == "year" else _month_end(today, side)
+
+
+def _period_before(match: re.Match[str], today: date) -> date | None:
+    """ "The week before last" and "the week after next"."""
+    side = -2 if "before" in match[0] else 2
+    if match["u"] == "week":
+        return _moved(today, 6 - today.weekday() + 7 * side)
+    return date(today.year + side, 12, 31) if match["u"] == "year" else _month_end(today, side)
+
+
+def _beside(match: re.Match[str], today: date) -> date | None:
+    return date(today.year + _YEARS[match["s"]], 12, 31)
+
+
+def _side(text: str) -> int:
+    """How far a period is from this one; "上上" is two before."""
+    return _SIDES[text] if text in _SIDES else _SIDES[text[0]] * len(text)
+
+
+def _month_end(today: date, side: int) -> date:
+    year, month = divmod(today.year * 12 + today.month - 1 + side, 12)
     return date(year, month + 1, calendar.monthrange(year, month + 1)[1])
 
 
@@ -119,21 +168,29 @@ def _moved(day: date, days: int) -> date | None:
         return None
 
 
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else han_number(text)
+
+
 def _month(text: str) -> int:
-    if text.isdecimal():
-        return int(text)
-    return next(number for name, number in _MONTHS.items() if name.startswith(text[:3]))
+    named = (number for name, number in _MONTHS.items() if name.startswith(text[:3]))
+    return next(named) if text.isascii() and text.isalpha() else _number(text)
 
 
-def _forms() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], date | None]]]:
-    """The forms, those that hold others first."""
+Forms = list[tuple[str, Callable[[re.Match[str], date], date | None]]]
+
+
+def _calendar_forms() -> Forms:
+    """Days, months and years of a calendar, the forms first that hold others."""
     year, day, ordinal = r"(?P<y>(?:19|20)\d\d)", r"(?P<d>\d{1,2})", r"(?:st|nd|rd|th)?"
-    month = rf"(?P<m>{_MONTH})\.?"
-    digits, weekday = r"(?P<m>\d{1,2})", "|".join(calendar.day_name).lower()
+    month, digits = rf"(?P<m>{_MONTH})\.?", r"(?P<m>\d{1,2})"
     part = r"(?:0?[1-9]|[12]\d|3[01])"
-    count = rf"(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})"
-    forms: list[tuple[str, Callable[[re.Match[str], date], date | None]]] = [
-        (rf"(?<!\d){year}\s*年\s*{digits}\s*月\s*{day}\s*[日号]?", _ymd),
+    han_year = rf"(?<!\d)(?P<y>(?:19|20)\d\d|(?:一九|二[〇零○]){HAN_DIGIT}{{2}})\s*年"
+    han_month, han_day = rf"(?P<m>\d{{1,2}}|{_HAN_PART})\s*月", rf"(?P<d>\d{{1,2}}|{_HAN_PART})\s*[日号]"
+    beside_year = rf"(?P<s>{'|'.join(sorted(_YEARS, key=len)[::-1])})年\s*(?:的\s*)?"
+    return [
+        (rf"{han_year}\s*{han_month}\s*{han_day}", _ymd),
+        (rf"(?<!\d){year}\s*年\s*{digits}\s*月\s*{day}", _ymd),
         (rf"(?<![\d.]){year}([-/.]){digits}\2{day}(?!\d)", _ymd),
         (r"(?<![\w.-])(?P<y>20\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?![\w.-])", _ymd),
         (rf"\b{day}{ordinal}\s+(?:of\s+)?{month},?\s+{year}\b", _ymd),
@@ -142,26 +199,45 @@ def _forms() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], 
         (rf"\b{month}\s+{day}{ordinal},?\s+{year}\b", _ymd),
         (rf"(?<![\d./])(?P<a>{part})([./-])(?P<b>{part})\2{year}(?!\d)", _slashed),
         (rf"(?<![\d./])(?P<a>{part})/(?P<b>{part})/(?P<y>\d\d)(?![\d./])", _slashed),
-        (rf"(?<!\d){year}\s*年\s*{digits}\s*月", _whole_month),
+        (rf"{beside_year}{han_month}\s*{han_day}", _beside_year),
+        (rf"{beside_year}{han_month}", _whole_month),
+        (rf"(?P<s>上+|这|本|下+)个?月\s*(?:的\s*)?{han_day}", _beside_month),
+        (rf"{han_year}\s*{han_month}", _whole_month),
         (rf"\b{month},?\s+{year}\b", _whole_month),
-        (rf"(?<!\d){digits}\s*月\s*{day}\s*[日号]", _without_year),
+        (rf"\blast\s+{month}(?!\w|\s+\d)", _last_named_month),
+        (rf"(?<!\d){han_month}\s*{han_day}", _without_year),
         (rf"\b{day}{ordinal}\s+(?:of\s+)?{month}(?!\w)", _without_year),
         (rf"\b{month}\s+{day}{ordinal}\b(?![:.]\d)", _without_year),
         (rf"\b(?:in|of|by|before|during|year)\s+{year}\b(?![-/.])", _whole_year),
-        (rf"(?<!\d){year}\s*年(?!\d)", _whole_year),
-        ("|".join(rf"\b{name}\b" if name.isascii() else name for name in sorted(_DAYS, key=len)[::-1]), _named_day),
-        (rf"\bin\s+{count}\s+(?P<u>days?|weeks?|months?|years?)\b", _offset),
-        (rf"\b{count}\s+(?P<u>days?|weeks?|months?|years?)\s+ago\b", _offset),
-        (r"(?P<n>\d{1,4}|[一二两三四五六七八九十])\s*(?P<u>个月|星期|[天日周年])(?:之?后|以后|之?前|以前)", _offset),
-        (rf"\b(?:(?P<s>last|this|next)\s+)(?P<w>{weekday})\b", _weekday),
-        (r"(?P<s>[上这本下])个?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday),
-        (r"\b(?P<s>last|this|next)\s+(?P<u>week|month|year)\b", _period),
-        (r"(?<![说证表声])(?P<s>[去今明])(?P<u>年)", _period),
-        (r"(?P<s>[上这本下])个?(?P<u>周|星期|月)(?![一二三四五六日天])", _period),
+        (rf"{han_year}(?!\d)", _whole_year),
     ]
+
+
+def _counted_forms() -> Forms:
+    """Days and periods that are counted from today."""
+    weekday, longest = "|".join(calendar.day_name).lower(), sorted(_DAYS, key=len)[::-1]
+    count = rf"(?P<n>\d{{1,4}}|{'|'.join(sorted(filter(str.isascii, _NUMBERS), key=len)[::-1])}|half a)"
+    units = r"(?P<u>(?:day|night|week|fortnight|month|year|decade)s?)"
+    han_count = rf"(?P<n>\d{{1,4}}|半个?|[几数]|(?<!第)(?:{HAN_DIGIT}|[十百千])+)"
+    return [
+        ("|".join(rf"\b{name}\b" if name.isascii() else name for name in longest), _named_day),
+        (rf"\bin\s+{count}\s+{units}\b", _offset),
+        (rf"\b{count}\s+{units}\s+ago\b", _offset),
+        (rf"{han_count}\s*(?P<u>个月|星期|礼拜|[天日周年])(?:之?后|以后|之?前|以前)", _offset),
+        (r"(?P<n>半个?)\s*(?P<u>月)(?:之?后|以后|之?前|以前)", _offset),
+        (rf"\b(?:(?P<s>last|this|next)\s+)(?P<w>{weekday})\b", _weekday),
+        (r"(?P<s>上+|这|本|下+)个?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday),
+        (r"\bthe\s+(?P<u>week|month|year)\s+(?:before\s+last|after\s+next)\b", _period_before),
+        (r"\b(?P<s>last|this|next|previous)\s+(?P<u>weekend|week|fortnight|month|year)\b", _period),
+        (rf"(?<![说证表声目以之此当提])(?P<s>{'|'.join(sorted(_YEARS, key=len)[::-1])})年(?![纪龄级轻])", _beside),
+        (r"(?P<s>上+|这|本|下+)个?(?P<u>周末|周|星期|礼拜|月)(?![一二三四五六日天])", _period),
+    ]
+
+
+def _compiled() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], date | None]]]:
     # A Han character beside a Latin word ends it: in ASCII mode it is none of a word's letters.
-    return ((re.compile(pattern, re.ASCII), meaning) for pattern, meaning in forms)
+    return ((re.compile(pattern, re.ASCII), meaning) for pattern, meaning in (*_calendar_forms(), *_counted_forms()))
 
 
-_FORMS = tuple(_forms())
+_FORMS = tuple(_compiled())
 _FIXED = frozenset({_ymd, _slashed, _without_year})

@@ -328,6 +328,14 @@ def test_what_is_not_an_address_outside(candidate: TaskSpec) -> None:
         live("Show the opening hours on March 3rd, 2025."),
         task("Remind me of the milk on 2025/01/02, please."),
         task("提醒我昨天买牛奶。"),
+        task("提醒我二〇二六年十一月三日买牛奶。"),
+        task("预订去年十二月三日的会议室。"),
+        task("预订上个月的会议室。"),
+        task("提醒我大前天买牛奶。"),
+        task("Reserve the meeting room for last year."),
+        task("Remind me of the milk, yesterday."),
+        task("Reserve the meeting room as of a fortnight ago."),
+        live("公园二〇二五年三月三日的开放时间是什么？"),
     ],
 )
 def test_a_day_that_is_over(candidate: TaskSpec) -> None:

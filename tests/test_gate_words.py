@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from taskspecs.dates import dates_in
 from taskspecs.likeness import Likeness, print_of, shared
+from taskspecs.numerals import in_digits
 from taskspecs.wording import Finder, Phrases, literals, plain, read_wording, skeleton, words
 
 MONDAY = date(2026, 11, 30)
@@ -54,8 +55,43 @@ MONDAY = date(2026, 11, 30)
         ("due 2026 August 31", date(2026, 8, 31)),
         ("due 8/31/26", date(2026, 8, 31)),
         ("due 20260831", date(2026, 8, 31)),
+        ("二〇二六年十一月三日", date(2026, 11, 3)),
+        ("二零二五年十二月三十一号", date(2025, 12, 31)),
+        ("2026年十一月三日", date(2026, 11, 3)),
+        ("二〇二五年三月", date(2025, 3, 31)),
+        ("十二月二十五日", date(2026, 12, 25)),
+        ("去年十二月三日", date(2025, 12, 3)),
+        ("去年3月", date(2025, 3, 31)),
+        ("今年1月5日", date(2026, 1, 5)),
+        ("前年", date(2024, 12, 31)),
+        ("大前年", date(2023, 12, 31)),
+        ("后年", date(2028, 12, 31)),
+        ("上个月", date(2026, 10, 31)),
+        ("上上个月", date(2026, 9, 30)),
+        ("上个月三号", date(2026, 10, 3)),
+        ("上上周", date(2026, 11, 22)),
+        ("上上周五", date(2026, 11, 20)),
+        ("昨晚", date(2026, 11, 29)),
+        ("yesterday", date(2026, 11, 29)),
+        ("last night", date(2026, 11, 29)),
+        ("the day before yesterday", date(2026, 11, 28)),
+        ("last weekend", date(2026, 11, 29)),
+        ("the previous month", date(2026, 10, 31)),
+        ("the week before last", date(2026, 11, 22)),
+        ("last August", date(2026, 8, 31)),
+        ("last December", date(2025, 12, 31)),
+        ("a fortnight ago", date(2026, 11, 16)),
+        ("two fortnights ago", date(2026, 11, 2)),
+        ("a couple of days ago", date(2026, 11, 28)),
+        ("several weeks ago", date(2026, 11, 16)),
+        ("half a year ago", date(2026, 6, 1)),
+        ("半个月前", date(2026, 11, 15)),
+        ("十五天前", date(2026, 11, 15)),
+        ("几天前", date(2026, 11, 28)),
+        ("四十五天之前", date(2026, 10, 16)),
         ("February 30, 2027", None),
         ("2027年2月30日", None),
+        ("二〇二七年二月三十日", None),
     ],
 )
 def test_a_date_is_read_in_each_form(text: str, day: date | None) -> None:
@@ -63,7 +99,18 @@ def test_a_date_is_read_in_each_form(text: str, day: date | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["version 2.0.2024", "ticket 2025-1", "the 2025 report", "room 12/3", "1.2.3", "3 日志"]
+    "text",
+    [
+        "version 2.0.2024",
+        "ticket 2025-1",
+        "the 2025 report",
+        "room 12/3",
+        "1.2.3",
+        "3 日志",
+        "目前年龄",
+        "三年级",
+        "上年纪的人",
+    ],
 )
 def test_what_only_looks_like_a_date_is_none(text: str) -> None:
     assert dates_in(text, MONDAY) == []
@@ -79,9 +126,38 @@ def test_dates_come_in_the_order_of_the_text() -> None:
     ]
 
 
-@given(st.text(alphabet="0123456789年月日./- abMarchinlastnextdaysago前后上下周", max_size=40))
+@given(st.text(alphabet="0123456789年月日./- abMarchinlastnextdaysago前后上下周半几十二〇去", max_size=40))
 def test_no_text_is_too_odd_for_dates(text: str) -> None:
     assert all(dated.text in text for dated in dates_in(text, MONDAY))
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("three notes", "3 notes"),
+        ("Twenty-one notes", "21 notes"),
+        ("two hundred and five", "205"),
+        ("three thousand two hundred", "3200"),
+        ("one two three", "1 2 3"),
+        ("the third of 1,200", "the 3rd of 1200"),
+        ("someone's tension", "someone's tension"),
+        ("三条笔记", "3条笔记"),
+        ("一百零五", "105"),
+        ("三万五千", "35000"),
+        ("两千", "2000"),
+        ("二〇二六", "2026"),
+        ("第十二条", "第12条"),
+        ("壹佰", "100"),
+        ("打开一下统一的一些", "打开一下统一的一些"),
+    ],
+)
+def test_numbers_in_words_are_read(text: str, digits: str) -> None:
+    assert in_digits(text) == digits
+
+
+@given(st.text(alphabet="零〇一二两三四五六七八九十百千万亿廿0123,. ", max_size=20))
+def test_no_numeral_is_too_odd(text: str) -> None:
+    assert not set(in_digits(text)) & set("二三四五六七八九")
 
 
 @pytest.mark.parametrize(
