@@ -3,8 +3,8 @@
 An entry says how an application is installed, started, reset and asked; adding one needs no code. In commands, files
 and environment variables `{bin}` is the folder of installed programs, `{data}` the data folder, `{port}` the port and
 `{entry}` the folder of the entry itself; in the command that starts it `{port2}` is another free port. Applications of
-a phone are `PhoneEntry`: nothing of them is started on this machine, they are asked through the phone. Knows nothing of
-how any of it is carried out.
+a phone are `PhoneEntry`: nothing of them is started on this machine, they are asked through the phone. Programs of a
+desktop are `ProgramEntry`. Knows nothing of how any of it is carried out.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, first_problem
+from pipeline.program_probe import ProgramProbe
 from pipeline.tasks import CHANGES, RESERVED_PROBES
 from pipeline.words import Platform
 
@@ -155,7 +156,7 @@ class SettingProbe(Model):
 
 Probe = Annotated[SqliteProbe | HttpJsonProbe | FileProbe | PageProbe, Field(discriminator="kind")]
 PhoneProbe = Annotated[ContentProbe | SettingProbe, Field(discriminator="kind")]
-AnyProbe = SqliteProbe | HttpJsonProbe | FileProbe | PageProbe | ContentProbe | SettingProbe
+AnyProbe = SqliteProbe | HttpJsonProbe | FileProbe | PageProbe | ContentProbe | SettingProbe | ProgramProbe
 
 
 _ProbeT = TypeVar("_ProbeT")
@@ -225,6 +226,50 @@ class PhoneEntry(Entry):
         return load_app(self.page_of).probes if self.page_of else self.probes
 
 
+class DebianInstall(Model):
+    """Installed by the system's own package manager: Debian packages, of which none is changed afterwards."""
+
+    kind: Literal["debian"] = "debian"
+    packages: list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]+$")]] = Field(min_length=1)
+
+
+class WindowReady(Model):
+    """The window that shows the program is ready: `title` and `kind` (WM_CLASS) are found in it as patterns."""
+
+    title: str = ""
+    kind: str
+    seconds: float = Field(default=30.0, gt=0)
+
+
+class ProgramEntry(Entry):
+    """A program of a desktop, with its home folder as every episode finds it.
+
+    `start` is its command, to which a task's start path is added, a file of the home folder. What lies in `prepared`
+    beside the entry is put into the home folder first, then `files`. In commands, environment variables and files
+    `{home}` is the home folder.
+    """
+
+    platform: Literal["desktop"]
+    install: DebianInstall
+    start: list[str] = Field(min_length=1)
+    environment: dict[str, str] = Field(default_factory=dict)
+    ready: WindowReady
+    locale: str = Field(default="en_US", pattern="^[a-z]{2}_[A-Z]{2}$")
+    layout: str = Field(default="us", pattern=r"^[a-z]{2,3}$")
+    """Of the keyboard."""
+    prepared: str = "home"
+    files: dict[str, str] = Field(default_factory=dict)
+    state: list[FilesState] = Field(min_length=1)
+    bookkeeping: list[str] = Field(default_factory=list)
+    """Patterns of state keys that change with every use; they are no side effects."""
+    probes: Annotated[dict[str, ProgramProbe], AfterValidator(_free)] = Field(default_factory=dict)
+
+    @property
+    def asked(self) -> Mapping[str, AnyProbe]:
+        """The read-only questions it answers, by name."""
+        return self.probes
+
+
 class AppEntry(Entry):
     """An application that runs on this machine and serves pages."""
 
@@ -253,6 +298,15 @@ class AppEntry(Entry):
         return self.folder / ("requirements.lock" if self.install.kind == "pip" else "package-lock.json")
 
 
+AnyEntry = AppEntry | PhoneEntry | ProgramEntry
+
+_KINDS: Mapping[object, type[AppEntry] | type[PhoneEntry] | type[ProgramEntry]] = {
+    "mobile": PhoneEntry,
+    "desktop": ProgramEntry,
+}
+"""By platform; every other one is that of an `AppEntry`."""
+
+
 def entry_names() -> list[str]:
     """Applications that ship with the package, sorted."""
     return sorted(path.parent.name for path in _catalog().glob("*/app.yaml"))
@@ -264,7 +318,7 @@ def app_names() -> list[str]:
 
 
 @cache
-def load_entry(app_id: str) -> AppEntry | PhoneEntry:
+def load_entry(app_id: str) -> AnyEntry:
     """The entry of an application; raises ConfigError naming the known ones, or what is wrong in the file."""
     if app_id not in entry_names():
         raise ConfigError(f"apps: unknown application '{app_id}'; known: {', '.join(entry_names())}")
@@ -274,32 +328,44 @@ def load_entry(app_id: str) -> AppEntry | PhoneEntry:
 def load_app(app_id: str) -> AppEntry:
     """The entry of an application that runs on this machine; raises ConfigError as `load_entry` does, or when not."""
     entry = load_entry(app_id)
-    if isinstance(entry, PhoneEntry):
-        raise ConfigError(f"apps: '{app_id}' is an application of a phone; here run: {', '.join(app_names())}")
+    if not isinstance(entry, AppEntry):
+        where = "a phone" if isinstance(entry, PhoneEntry) else "a desktop"
+        raise ConfigError(f"apps: '{app_id}' is an application of {where}; here run: {', '.join(app_names())}")
     return entry
 
 
 def load_phone_app(app_id: str) -> PhoneEntry:
     """The entry of a phone's application; raises ConfigError as `load_entry` does, or when it is none."""
     entry = load_entry(app_id)
-    if isinstance(entry, AppEntry):
+    if not isinstance(entry, PhoneEntry):
         raise ConfigError(f"apps: '{app_id}' is no application of a phone")
+    return entry
+
+
+def load_program(app_id: str) -> ProgramEntry:
+    """The entry of a desktop's program; raises ConfigError as `load_entry` does, or when it is none."""
+    entry = load_entry(app_id)
+    if not isinstance(entry, ProgramEntry):
+        raise ConfigError(f"apps: '{app_id}' is no program of a desktop")
     return entry
 
 
 def server_of(app_id: str) -> AppEntry | None:
     """What has to run on this machine for an application: itself, what its pages are of, or nothing."""
-    entry = load_entry(app_id)
-    if isinstance(entry, PhoneEntry):
-        return load_app(entry.page_of) if entry.page_of else None
-    return entry
+    match load_entry(app_id):
+        case AppEntry() as entry:
+            return entry
+        case PhoneEntry(page_of=str(served)):
+            return load_app(served)
+        case _:
+            return None
 
 
-def read_entry(path: Path) -> AppEntry | PhoneEntry:
+def read_entry(path: Path) -> AnyEntry:
     """The entry in a file; raises ConfigError."""
     try:
         tree: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-        kind = PhoneEntry if tree.get("platform") == "mobile" else AppEntry
+        kind = _KINDS.get(tree.get("platform"), AppEntry)
         return kind.model_validate({**tree, "folder": path.parent})
     except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not a readable application entry: {error}") from error

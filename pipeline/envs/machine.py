@@ -56,9 +56,18 @@ class Machine(Protocol):
     provider: str
     build: str
     """What runs there: versions, or the hash of an image. Known after `boot`."""
+    home: str
+    """Where the home folder lies in the machine's own file system; known after `revert`."""
 
     async def boot(self) -> None:
         """Make ready whatever is needed once; raises SetupError. No session may run yet."""
+        ...
+
+    async def speak(self, locale: str, layout: str) -> None:
+        """The language (`en_US`) of programs that are launched from now on, and the keyboard's layout (`us`).
+
+        Raises SetupError when the machine has none of them.
+        """
         ...
 
     async def revert(self) -> None:
