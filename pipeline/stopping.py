@@ -33,8 +33,10 @@ def must_end(episode: Episode, max_steps: int) -> Ending | None:
 
 
 def _blind(observations: Sequence[ObservationRow], limits: Limits) -> bool:
+    """Whether capture after capture has failed; that a window forbids pictures is no failure."""
     newest = observations[-limits.failed_captures :]
-    return len(newest) == limits.failed_captures and all(row.capture_error is not None for row in newest)
+    failed = [row for row in newest if row.capture_error not in (None, "secure_screen")]
+    return len(failed) == limits.failed_captures
 
 
 def _unusable(steps: Sequence[Step], limits: Limits) -> Ending | None:

@@ -32,6 +32,22 @@ class FixedGate:
         return GateDecision(decision=self.ruling, consequence="none", reason="by the test", profile="sandbox")
 
 
+class Curtained(FakeEnvironment):
+    """Its window forbids pictures for so many looks, after the first ones."""
+
+    def __init__(self, after: int, looks: int = 99) -> None:
+        super().__init__()
+        self.hidden = range(after, after + looks)
+        self.looks = 0
+
+    async def observe(self) -> Observation:
+        seen, number = await super().observe(), self.looks
+        self.looks += 1
+        return seen.model_copy(
+            update={"frame": None, "capture_error": "secure_screen"} if number in self.hidden else {}
+        )
+
+
 def fake_task(beginning: str = "Add a to-do", **changes: Any) -> TaskSpec:
     """The task of the fake set whose instruction begins so, changed as wanted."""
     found = next(task for task in load_tasks("fake") if task.instruction.startswith(beginning))

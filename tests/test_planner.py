@@ -18,7 +18,7 @@ from pipeline.records import Record, Step
 from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec
 from taskspecs.store import load_tasks
-from tests.episodes import fake_task, play
+from tests.episodes import Curtained, fake_task, play
 from verifiers.contract import evaluate, outcome_of
 
 FAKE_TASKS = load_tasks("fake")
@@ -111,6 +111,13 @@ async def test_something_missing_that_the_task_did_not_name_is_no_infeasibility(
     task = fake_task(calls=[call])
     record = await plan(task)
     assert (record.trajectory.termination, record.trajectory.claim) == ("call_user", "none"), "no priority was given"
+
+
+async def test_a_screen_that_forbids_pictures_says_nothing_of_what_exists() -> None:
+    task = fake_task('Delete the to-do "Feed the parrot"')
+    record = await play(PlannerPolicy("p", task, 1.0, 0), task, Curtained(after=0))
+    assert [step.action.type for step in record.steps if step.action] == ["Wait", "Wait", "Wait", "CallUser"]
+    assert (record.trajectory.claim, record.trajectory.fault) == ("none", None)
 
 
 def test_a_plan_ends_with_the_end_and_knows_what_the_task_names() -> None:

@@ -19,8 +19,9 @@ from pipeline.protocols import ActResult, Observation, Turn
 from pipeline.records import Record
 from pipeline.tasks import ProcedureStep, TaskSpec
 from taskspecs.store import load_tasks
-from tests.episodes import fake_task, play
+from tests.episodes import Curtained, fake_task, play
 from verifiers.contract import evaluate, outcome_of
+from verifiers.panel import unscored
 
 FAKE_TASKS = load_tasks("fake")
 DONE = {"action": "Finished"}
@@ -162,6 +163,31 @@ async def test_steps_without_a_place() -> None:
     )
     assert kinds(record) == ["Launch", "PressBack", "Hotkey", "GetUrl", "Scroll", "Finished"]
     assert all(step.status == "ok" for step in record.steps)
+
+
+async def test_a_window_that_forbids_pictures_is_not_waited_on_for_ever() -> None:
+    wanted = {"action": "Click", "role": "button", "name": "Add"}
+
+    record = await replay({"action": "Wait"}, wanted, DONE, environment=Curtained(after=1))
+
+    assert kinds(record) == ["Wait", "Wait", "Wait", "Wait", "CallUser"]
+    assert record.trajectory.fault is None and record.trajectory.claim == "none"
+    assert "no picture: secure_screen" in record.steps[-1].reply
+
+
+async def test_a_window_that_shows_again_is_gone_on_with() -> None:
+    wanted = {"action": "Click", "role": "button", "name": "Add"}
+
+    record = await replay({"action": "Wait"}, wanted, DONE, environment=Curtained(after=1, looks=2))
+
+    assert kinds(record) == ["Wait", "Wait", "Wait", "Click", "Finished"]
+
+
+async def test_what_needs_no_place_is_done_without_a_picture() -> None:
+    record = await replay({"action": "PressBack"}, DONE, environment=Curtained(after=0))
+
+    assert kinds(record) == ["PressBack", "Finished"]
+    assert unscored(record) is not None
 
 
 class Forgetful(FakeEnvironment):

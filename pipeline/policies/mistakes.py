@@ -52,8 +52,8 @@ def is_idle(move: Move) -> bool:
 def slip(
     rng: random.Random, rate: float, move: Move, seen: Observation, language: str, platform: Platform = "web"
 ) -> Slip | None:
-    """With probability `rate` a mistake that the move allows."""
-    if is_idle(move) or rng.random() >= rate:
+    """With probability `rate` a mistake that the move allows; where there is no picture, none."""
+    if seen.frame is None or is_idle(move) or rng.random() >= rate:
         return None
     drawn = [found for kind in _WEIGHTS if (found := _of_kind(kind, rng, move, seen, language, platform)) is not None]
     return rng.choices(drawn, weights=[_WEIGHTS[found.kind] for found in drawn])[0] if drawn else None

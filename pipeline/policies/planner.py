@@ -93,7 +93,7 @@ class PlannerPolicy(Policy):
 
     def _without(self, missing: Missing, turn: Turn) -> Decision:
         """What the plan needs is not there: look once more, then say so if it is what the task names."""
-        if not self._searched:
+        if not self._searched and turn.observation.frame is not None:
             self._searched = True
             return self._say(page(self._task.platform, Point(x=500, y=500), "down"), turn)
         if missing.planned.slotted:

@@ -111,7 +111,7 @@ class Script:
         self._hear(turn)
         observation, progress = turn.observation, self._progress
         if observation.frame is None:
-            return self._wait(progress)
+            return self._unseen(self._planned(progress.at), progress, observation)
         if observation.tree is None:
             return self._absent(self._planned(progress.at), progress, "the screen's tree cannot be read")
         while True:
@@ -154,6 +154,20 @@ class Script:
             return Planned(ProcedureStep(action="Finished"))
         planned = self._plan[index]
         return planned._replace(step=bind([planned.step], self._params)[0])
+
+    def _unseen(self, planned: Planned, progress: Progress, seen: Observation) -> Move | Missing:
+        """Without a picture nothing is pointed at: it is waited for, but not for ever.
+
+        A window that forbids pictures will not get one; there, what needs no place is done at once.
+        """
+        if seen.capture_error == "secure_screen" and planned.step.capture is None and not _names_target(planned.step):
+            move = self._unaimed(planned, progress, seen.tree.nodes if seen.tree else [])
+            if isinstance(move, Move) and not points_of(move.action):
+                return move
+        if progress.waits < _MAX_WAITS:
+            return self._wait(progress._replace(waits=progress.waits + 1))
+        # It says nothing about whether what the task names exists.
+        return Missing(planned._replace(slotted=False), f"the screen has no picture: {seen.capture_error}")
 
     def _ground(self, planned: Planned, progress: Progress, frame: Frame, nodes: list[Node]) -> Move | Missing:
         step = planned.step
