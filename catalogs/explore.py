@@ -1,11 +1,12 @@
 """Explores a running application: what its catalog says is tried, and what else can be done is found and recorded.
 
-The environment comes from outside and is reset before every try. Which capabilities hold is decided by what happened,
-never by what a page says. This module knows nothing of Ray, files or models.
+The environments come from outside and are reset before every try; what is known is tried in all of them at once.
+Which capabilities hold is decided by what happened, never by what a page says. Knows nothing of Ray, files or models.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -80,7 +81,7 @@ Tell = Callable[[Line], None]
 
 async def explore(
     subject: Subject,
-    environment: Environment,
+    environments: Sequence[Environment],
     known: Sequence[Capability],
     budget: Budget,
     *,
@@ -89,8 +90,11 @@ async def explore(
     clock: Callable[[], datetime] = now,
     tell: Tell | None = None,
 ) -> Explored:
-    """Confirm what is known and add what is found, within the budget; `tell` hears of each capability."""
-    expedition = _Expedition(subject, environment, budget, seed, round_, clock, tell)
+    """Confirm what is known and add what is found, within the budget; `tell` hears of each capability.
+
+    Each environment has an application of its own; what is new is looked for in the first one.
+    """
+    expedition = _Expedition(subject, environments, budget, seed, round_, clock, tell)
     await expedition.confirm(known)
     await expedition.search()
     return expedition.result()
@@ -122,17 +126,17 @@ class _Expedition:
     def __init__(
         self,
         subject: Subject,
-        environment: Environment,
+        environments: Sequence[Environment],
         budget: Budget,
         seed: int,
         round_: int,
         clock: Callable[[], datetime],
         tell: Tell | None,
     ) -> None:
-        self._subject, self._environment, self._budget = subject, environment, budget
+        self._subject, self._environment, self._budget = subject, environments[0], budget
         self._seed, self._round, self._clock, self._tell = seed, round_, clock, tell
         self._began = time.monotonic()
-        self._confirmer = Confirmer(environment, subject, seed)
+        self._confirmers = [Confirmer(environment, subject, seed) for environment in environments]
         self._edges = Edges(subject.app_id, round_)
         self._rows: dict[str, tuple[Capability, Line]] = {}
         self._last: dict[str, Trial] = {}
@@ -143,14 +147,28 @@ class _Expedition:
         return self._budget.seconds - (time.monotonic() - self._began)
 
     async def confirm(self, known: Sequence[Capability]) -> None:
-        """Try every known capability while there is time."""
+        """Try every known capability while there is time, each in the environment that is free first."""
+        waiting = sorted(known, key=_urgency)
+        order = {capability.capability_id: at for at, capability in enumerate(waiting)}
+        queue = iter(waiting)
+        hands = [asyncio.ensure_future(self._confirm_some(queue, confirmer)) for confirmer in self._confirmers]
+        try:
+            await asyncio.gather(*hands)
+        finally:
+            for hand in hands:
+                hand.cancel()
+            await asyncio.gather(*hands, return_exceptions=True)
+        self._rows = {name: self._rows[name] for name in sorted(self._rows, key=order.__getitem__)}
+
+    async def _confirm_some(self, queue: Iterator[Capability], confirmer: Confirmer) -> None:
+        """Take one capability after another, until none is left."""
         reserve = self._budget.seconds * (1 - _CONFIRMING_SHARE)
-        for capability in sorted(known, key=_urgency):
+        for capability in queue:
             left = self._left - reserve
             if left < _LEAST_SECONDS:
                 self._keep(Outcome(capability, None, "not tried: out of time", []))
                 continue
-            outcome = await self._confirmer.confirm(capability, min(TRY_SECONDS, left))
+            outcome = await confirmer.confirm(capability, min(TRY_SECONDS, left))
             for trial in outcome.trials:
                 self._edges.add_record(trial.record, capability.capability_id)
             if outcome.trials:
@@ -167,7 +185,7 @@ class _Expedition:
         prospector = Prospector(
             self._environment,
             self._subject,
-            self._confirmer,
+            self._confirmers[0],
             self._edges,
             limits,
             seed=self._seed,
@@ -200,7 +218,7 @@ class _Expedition:
             if self._left < _LEAST_SECONDS:
                 break
             ways = other_ways(row, missing_at, prospector.states.values())
-            replaced = await self._confirmer.replace(row, ways)
+            replaced = await self._confirmers[0].replace(row, ways)
             if replaced is not None:
                 self._keep(replaced)
             elif prospector.exhausted is None and not is_anywhere(row, missing_at, self._edges.trees.values()):

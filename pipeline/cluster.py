@@ -36,6 +36,10 @@ class Place(NamedTuple):
     num_cpus: float
     resources: dict[str, float]
 
+    def times(self, count: int) -> Place:
+        """What an actor that does the work of several asks for."""
+        return Place(self.num_cpus * count, {name: units * count for name, units in self.resources.items()})
+
 
 class Cluster(NamedTuple):
     """The Ray we work on: the node this process is on, and what one rollout worker asks for."""

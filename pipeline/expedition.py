@@ -49,11 +49,12 @@ class Camp(NamedTuple):
 def explore_apps(
     app_ids: Sequence[str], errand: Errand, out: Address | None, heard: Heard, ended: Callable[[Ended], None]
 ) -> None:
-    """Explore applications, as many at once as the configuration has workers; `ended` is told of each.
+    """Explore applications with the environments of the configuration's workers; `ended` is told of each.
 
-    With `out` the rows go to a dataset folder, a new one or one that is there. Raises RunError or ConfigError.
+    Each application has its own; those that are left over help where there are fewer applications than workers. With
+    `out` the rows go to a dataset folder, a new one or one that is there. Raises RunError or ConfigError.
     """
-    workers = min(errand.config.workers, len(app_ids))
+    workers = errand.config.workers
     with _destination(out, errand) as (sent, committer), connected(workers, errand.config.platform) as cluster:
 
         async def publish(batch: Batch) -> None:
@@ -73,11 +74,17 @@ async def explore_all(
 ) -> None:
     """Explore applications on a Ray that is there; null in place of what is known stands for the shipped catalog."""
     places = asyncio.Semaphore(workers)
+    # Several browsers in one actor need a machine that has room for them; of a cluster's nodes nothing is known.
+    hands = max(1, workers // max(1, len(known))) if camp.cluster.local else 1
 
     async def one(number: int, app_id: str) -> None:
         async with places:
             if not camp.halt.called.is_set():
-                ended(await _explored(app_id, known[app_id], errand._replace(name=f"{errand.name}{number}"), camp))
+                ended(
+                    await _explored(
+                        app_id, known[app_id], errand._replace(name=f"{errand.name}{number}", hands=hands), camp
+                    )
+                )
 
     await asyncio.gather(*(one(number, app_id) for number, app_id in enumerate(known)))
 
@@ -86,7 +93,7 @@ async def _explored(app_id: str, known: list[Capability] | None, errand: Errand,
     """One application's exploration; what breaks there does not concern the others."""
     employee: Employee | None = None
     try:
-        employee = await camp.agency.hire(CatalogWorker, camp.cluster.worker, errand.name, errand)
+        employee = await camp.agency.hire(CatalogWorker, camp.cluster.worker.times(errand.hands), errand.name, errand)
         working = employee.worker.explore.remote(app_id, known)
         most = errand.budget.seconds + _SPARE_SECONDS
         findings: Findings = await listen(employee.worker, working, most, camp.halt, partial(camp.heard, app_id))

@@ -33,6 +33,8 @@ class Errand(NamedTuple):
     run_id: str = ""
     epoch: int = 0
     round: int = 0
+    hands: int = 1
+    """So many environments at once, each with an application of its own."""
 
 
 class Findings(NamedTuple):
@@ -48,15 +50,17 @@ class CatalogWorker:
 
     def __init__(self, errand: Errand) -> None:
         self._errand = errand
-        self._scratch: Scratch | None = None
-        self._environment: Environment | None = None
+        self._scratches: list[Scratch] = []
+        self._environments: list[Environment] = []
         self._heard: list[Line] = []
 
     async def ready(self) -> str:
-        """Make the scratch folder and the environment; the name of this machine. Raises SetupError."""
+        """Make scratch folders and environments; the name of this machine. Raises SetupError."""
         await asyncio.to_thread(sweep)
-        self._scratch = await asyncio.to_thread(Scratch, self._errand.name)
-        self._environment = envs.build(self._errand.config, self._scratch)
+        for hand in range(self._errand.hands):
+            scratch = await asyncio.to_thread(Scratch, f"{self._errand.name}.{hand}")
+            self._scratches.append(scratch)
+            self._environments.append(envs.build(self._errand.config, scratch))
         return os.uname().nodename
 
     async def beat(self) -> None:
@@ -69,12 +73,12 @@ class CatalogWorker:
 
     async def explore(self, app_id: str, known: list[Capability] | None = None) -> Findings:
         """Explore one application; `known` stands for its shipped catalog. Raises SetupError, EnvError or SinkError."""
-        if self._environment is None:
+        if not self._environments:
             raise RunError(f"explorer {self._errand.name} was not made ready")
         subject = await asyncio.to_thread(subject_of, app_id, self._errand.config)
         explored = await explore(
             subject,
-            self._environment,
+            self._environments,
             load_catalog(app_id) if known is None else known,
             self._errand.budget,
             seed=self._errand.config.seed,
@@ -86,10 +90,10 @@ class CatalogWorker:
 
     async def close(self) -> None:
         """Leave nothing behind."""
-        if self._environment is not None:
-            await self._environment.close()
-        if self._scratch is not None:
-            await asyncio.to_thread(self._scratch.close)
+        for environment in self._environments:
+            await environment.close()
+        for scratch in self._scratches:
+            await asyncio.to_thread(scratch.close)
 
     def _written(self, explored: Explored) -> Batch | None:
         errand = self._errand

@@ -1,5 +1,6 @@
 """The browser process: where it is found, what it leaves behind, when it is renewed."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -112,3 +113,15 @@ async def test_without_a_chromium_nothing_is_left_running(monkeypatch: pytest.Mo
             with pytest.raises(RunError):
                 await browser.context(Screen())
             assert others(scratch) == []
+
+
+async def test_two_that_start_at_once_end_each_its_own_processes() -> None:
+    with Scratch("left") as left, Scratch("right") as right:
+        async with running(left) as one, running(right) as other:
+            await asyncio.gather(one.context(Screen()), other.context(Screen()))
+
+            await one.close()
+
+            assert not others(left) and other.alive
+            await (await other.context(Screen())).new_page()
+        assert not others(right)

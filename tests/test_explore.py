@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,8 @@ from catalogs.explore import Budget, Explored, Line, explore, is_navigation
 from catalogs.store import capability, load_catalog
 from catalogs.subject import Subject
 from pipeline.envs.fake import FakeEnvironment, Faults
-from pipeline.tasks import Capability
+from pipeline.structs import EnvironmentInfo
+from pipeline.tasks import Capability, TaskSpec
 
 TODO = Subject("fake-todo")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -27,7 +29,7 @@ SEARCHED = {
 
 async def explored(known: list[Capability] | None = None, budget: Budget = ALL, **more: Any) -> Explored:
     environment = FakeEnvironment(more.pop("faults", None))
-    return await explore(TODO, environment, known or [], budget, clock=lambda: NOON, **more)
+    return await explore(TODO, [environment], known or [], budget, clock=lambda: NOON, **more)
 
 
 async def test_an_application_without_a_catalog_gets_one() -> None:
@@ -51,6 +53,26 @@ async def test_navigation_is_at_most_a_third() -> None:
 
     navigation = [line for line in result.report.lines if line.navigation]
     assert 0 < len(navigation) <= len(result.report.lines) / 3
+
+
+async def test_several_environments_share_what_is_known_and_keep_its_order() -> None:
+    known = list(load_catalog("fake-todo"))
+    tried: list[list[str]] = [[], []]
+
+    class Counted(FakeEnvironment):
+        def __init__(self, names: list[str]) -> None:
+            super().__init__()
+            self._names = names
+
+        async def start(self, task: TaskSpec) -> EnvironmentInfo:
+            self._names.append(task.task_id)
+            await asyncio.sleep(0)
+            return await super().start(task)
+
+    result = await explore(TODO, [Counted(names) for names in tried], known, Budget(60, 0, 0), clock=lambda: NOON)
+
+    assert [row.capability_id for row in result.capabilities] == [row.capability_id for row in known]
+    assert all(tried) and not set(tried[0]) & set(tried[1])
 
 
 async def test_finds_that_known_capabilities_cover_are_merged() -> None:

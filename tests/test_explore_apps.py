@@ -25,7 +25,7 @@ async def explored(app_id: str) -> Explored:
         environment = envs.build(CONFIG, scratch)
         try:
             chosen = known[:: max(len(known) // SOME, 1)][:SOME]
-            return await explore(subject_of(app_id, CONFIG), environment, chosen, BUDGET)
+            return await explore(subject_of(app_id, CONFIG), [environment], chosen, BUDGET)
         finally:
             await environment.close()
 

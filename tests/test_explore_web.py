@@ -46,7 +46,7 @@ async def explored(
     resettable: bool = True,
 ) -> Explored:
     async with shop(browser, looks) as environment:
-        return await explore(Subject("shop", resettable=resettable), environment, known, budget)
+        return await explore(Subject("shop", resettable=resettable), [environment], known, budget)
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -161,7 +161,7 @@ async def test_without_a_reset_nothing_is_sent_or_deleted(browser: Browser) -> N
     site = ShopSite()
     environment = WebEnvironment(browser, lambda _: site)
     try:
-        result = await explore(Subject("shop", resettable=False), environment, [shop_capability()], SEARCH)
+        result = await explore(Subject("shop", resettable=False), [environment], [shop_capability()], SEARCH)
         assert site.changes() == []
     finally:
         await environment.finish()

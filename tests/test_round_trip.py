@@ -87,7 +87,7 @@ async def test_a_renamed_button_is_found_again() -> None:
     stale = to_explore(known.values(), now(), timedelta(days=1))
     assert [one.capability_id for one in stale] == [ADD]
 
-    found = await explore(Subject("fake-todo"), NewRelease(), stale, Budget(seconds=30, states=0, edges=0), round_=2)
+    found = await explore(Subject("fake-todo"), [NewRelease()], stale, Budget(seconds=30, states=0, edges=0), round_=2)
     known = with_changes(known, [one for one in found.capabilities if one.capability_id == ADD])
 
     assert known[ADD].status == "confirmed"

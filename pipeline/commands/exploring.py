@@ -30,7 +30,9 @@ def explore(
     states: Annotated[int, typer.Option(min=1, help="At most so many screens are gone on from.")] = 60,
     edges: Annotated[int, typer.Option(min=0, help="At most so many things are tried beside the catalog.")] = 300,
     seed: Annotated[int, typer.Option(help="Decides which of equal things are tried.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="So many applications at once.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, help="So many browsers at once, shared out among the applications.")
+    ] = 2,
 ) -> int:
     """Try what the catalogs say, look for more, and say of every capability whether it holds.
 

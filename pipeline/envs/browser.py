@@ -11,7 +11,8 @@ import asyncio
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -31,6 +32,9 @@ _TRIES = 2
 _CONTEXT_SECONDS = 20.0
 _CLOSE_SECONDS = 8.0
 _KILL_SECONDS = 2.0
+_TURN_SECONDS = 0.02
+_STARTING = threading.Lock()
+"""Held while a browser starts: this process's own environment is changed meanwhile, and its children are counted."""
 _OFF = (
     # Of several such flags the browser heeds the last one only: what automation relies on must be said again.
     "AutofillServerCommunication",
@@ -155,12 +159,13 @@ class Browser:
         await self.proxy.start()
         await self._closed_door.start()
         self.downloads.mkdir(exist_ok=True)
-        known = {child.pid for child in psutil.Process().children()}
         try:
             async with asyncio.timeout(_START_SECONDS):
-                with _environment(self._scratch.environment):
-                    self._playwright = await async_playwright().start()
-                self._driver = _drivers(known)
+                async with _alone():
+                    known = {child.pid for child in psutil.Process().children()}
+                    with _environment(self._scratch.environment):
+                        self._playwright = await async_playwright().start()
+                    self._driver = _drivers(known)
                 self._chromium = await self._launch(self._playwright)
         except RunError:
             await self._stop()
@@ -217,6 +222,17 @@ class Browser:
 def _through(proxy: Proxy) -> ProxySettings:
     """Everything through the proxy, loopback as well, which browsers leave out unless told."""
     return {"server": f"http://127.0.0.1:{proxy.port}", "bypass": "<-loopback>"}
+
+
+@contextlib.asynccontextmanager
+async def _alone() -> AsyncIterator[None]:
+    """One start at a time in this process, whatever loop or thread it is on."""
+    while not _STARTING.acquire(blocking=False):
+        await asyncio.sleep(_TURN_SECONDS)
+    try:
+        yield
+    finally:
+        _STARTING.release()
 
 
 @contextlib.contextmanager
