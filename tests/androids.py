@@ -137,6 +137,7 @@ class PlainApp(PhoneApp):
         self.title, self.package = "Notes", PACKAGE
         self.device = device
         self.resets = 0
+        self.left = 0
 
     @property
     def alive(self) -> bool:
@@ -165,7 +166,8 @@ class PlainApp(PhoneApp):
         return []
 
     async def leave(self) -> None:
-        """Nothing was changed."""
+        self.left += 1
+        await self.device.done("settings", "put", "system", "screen_brightness", "100")
 
     async def close(self) -> None:
         """Nothing was started."""

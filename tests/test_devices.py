@@ -91,6 +91,7 @@ async def test_a_device_that_hangs_in_an_episode_costs_that_attempt_only(
     scratch: Scratch, two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipeline.envs.android_actions._STROKE_SECONDS", 0.5)
+    monkeypatch.setattr("pipeline.envs.android._LEAVE_SECONDS", 0.2)
     environment = _environment(_shared(scratch, two, tmp_path))
 
     async def stop(command: str, output: Output) -> int:

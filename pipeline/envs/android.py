@@ -31,6 +31,10 @@ from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
 
 _SETTLE_SECONDS = 0.4
 """What a touch is given to show where no tree can be waited for."""
+_PATIENCE_SECONDS = 15.0
+"""Whatever a device was still doing after so long, when somebody would not wait any longer, it did too slowly."""
+_LEAVE_SECONDS = 3.0
+"""What a device that did not work is given to be left as it was found."""
 
 
 class Phone(NamedTuple):
@@ -178,7 +182,10 @@ class AndroidEnvironment(Environment):
         return events
 
     async def finish(self) -> None:
-        """Give the device back as it was found; what serves its pages is kept for the next episode."""
+        """Give the device back as it was found; what serves its pages is kept for the next episode.
+
+        One that did not work may be well again, and keeps what the episode has changed: that is tried, and no more.
+        """
         held, self._held = self._held, None
         self._hands = None
         if held is None:
@@ -186,8 +193,11 @@ class AndroidEnvironment(Environment):
         try:
             if self._worked:
                 with self._noting_trouble():
-                    await held.apps.leave()
-                    await held.phone.device.unreverse()
+                    await _left(held)
+            else:
+                with contextlib.suppress(EnvError, TimeoutError):
+                    async with asyncio.timeout(_LEAVE_SECONDS):
+                        await _left(held)
         finally:
             await self._fleet.give_back(held.phone, worked=self._worked)
 
@@ -273,11 +283,21 @@ class AndroidEnvironment(Environment):
     @contextlib.contextmanager
     def _noting_trouble(self) -> Iterator[None]:
         """A device that does not do what devices do is given back as one that did not work."""
+        began = time.monotonic()
         try:
             yield
         except EnvError:
             self._worked = False
             raise
+        except asyncio.CancelledError:
+            self._worked = self._worked and time.monotonic() - began < _PATIENCE_SECONDS
+            raise
+
+
+async def _left(held: _Held) -> None:
+    """Undo what the next owner of the device would notice; raises EnvError."""
+    await held.apps.leave()
+    await held.phone.device.unreverse()
 
 
 async def _pictured(device: AdbDevice) -> tuple[Frame | None, CaptureErrorCode | None]:

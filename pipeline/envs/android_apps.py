@@ -185,9 +185,15 @@ class PhoneApps:
         return [*reads, *[await self._changes(app_id, index) for app_id in self._episode]]
 
     async def leave(self) -> None:
-        """Leave the device to other applications as the episode's found it; raises EnvError."""
+        """Leave the device to other applications as the episode's found it; raises EnvError when one cannot be left."""
+        trouble: EnvError | None = None
         for app in self._episode.values():
-            await app.leave()
+            try:
+                await app.leave()
+            except EnvError as error:
+                trouble = trouble or error
+        if trouble is not None:
+            raise trouble
 
     async def close(self) -> None:
         """Stop every application."""
