@@ -1,4 +1,4 @@
-"""How an episode on a phone is left: what it changed is put back, also after errors, and a bad device is known for it."""
+"""How an episode on a phone is left: what it changed is put back, also after errors; a bad device is known for it."""
 
 import asyncio
 from collections.abc import AsyncIterator
