@@ -15,6 +15,7 @@ from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import RejectionReason
 from taskspecs.dates import Dated, dates_in
 from taskspecs.likeness import Print, print_of
+from taskspecs.scripts import simplified
 from taskspecs.wording import Wording, plain, read_wording, skeleton, weighty
 
 
@@ -85,7 +86,7 @@ def case_of(task: TaskSpec, around: Surroundings) -> Case:
         bones=bones,
         shape=print_of(weighty(bones)),
         values=values,
-        dates=dates_in(wording.text, around.today),
+        dates=dates_in(simplified(wording.text), around.today),
         capabilities=tuple(found for found in known if found),
         around=around,
     )

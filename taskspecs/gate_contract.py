@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pipeline.tasks import ANSWER, RESERVED_PROBES, Check, Segment
 from taskspecs.gate_cases import Case, Finding
+from taskspecs.scripts import simplified
 from taskspecs.wording import plain, tokens
 
 _FEWEST_LETTERS = 4
@@ -44,7 +45,8 @@ def not_executable(case: Case) -> Finding | None:
             )
         if task.feasible and found.status in ("renamed", "outdated"):
             return Finding("not_executable", f"'{found.capability_id}' is {found.status}: it must be explored again")
-    odd = next((dated for dated in case.dates if dated.day is None and dated.text in case.wording.bare), None)
+    bare = simplified(case.wording.bare)
+    odd = next((dated for dated in case.dates if dated.day is None and dated.text in bare), None)
     return Finding("not_executable", f"there is no day '{odd.text}'") if odd else None
 
 

@@ -13,6 +13,7 @@ from catalogs.poison import words_for_model
 from pipeline.allowlist import DEFAULT_PORTS
 from pipeline.words import RejectionReason
 from taskspecs.gate_cases import Case, Finding
+from taskspecs.scripts import simplified
 from taskspecs.wording import Finder, Grounds, words
 
 _PAYING = frozenset({"pay", "transfer", "order", "subscribe", "trade"})
@@ -107,7 +108,7 @@ def ambiguous(case: Case) -> Finding | None:
     vague = _plain_finder("vague").first(_told(case.wording.bare))
     if vague:
         return Finding("ambiguous", f"'{vague}' leaves open what is meant")
-    first = next(iter(case.wording.sentences), "")
+    first = simplified(next(iter(case.wording.sentences), ""))
     if any(pattern.search(first) for pattern in _pointing()):
         return Finding("ambiguous", f"'{first}' points at something that was not named")
     if _lacks_unit(case):
@@ -136,9 +137,10 @@ def _asked(reason: RejectionReason, case: Case, classes: frozenset[str]) -> Find
 
 
 def _told(text: str) -> str:
-    """A text as phrases are looked for in it: words of two scripts stand apart, and only what denies is a denial."""
+    """A text as phrases are looked for in it: Chinese in simplified characters, words of two scripts apart, and only
+    what denies is a denial."""
     # What is taken out leaves a comma behind, so that a denial before it does not reach over it.
-    return _ENCOURAGING.sub(" , ", _SCRIPTS_MEET.sub(" ", text))
+    return _ENCOURAGING.sub(" , ", _SCRIPTS_MEET.sub(" ", simplified(text)))
 
 
 def _addresses(text: str) -> list[str]:
@@ -183,13 +185,17 @@ def _lacks_unit(case: Case) -> bool:
 @cache
 def _finders(reason: RejectionReason) -> _Finders:
     grounds: Grounds = getattr(words(), reason)
-    denials = words().denials
-    return _Finders(Finder(grounds.always, denials=denials), Finder(grounds.always, grounds.live, denials=denials))
+    known = words()
+    always, live = (
+        Finder(*lists, denials=known.denials, harmless=known.harmless)
+        for lists in ([grounds.always], [grounds.always, grounds.live])
+    )
+    return _Finders(always, live)
 
 
 @cache
 def _plain_finder(name: str) -> Finder:
-    return Finder(getattr(words(), name), denials=words().denials)
+    return Finder(getattr(words(), name), denials=words().denials, harmless=words().harmless)
 
 
 @cache

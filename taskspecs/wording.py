@@ -25,7 +25,11 @@ _APOSTROPHE = re.compile("['’]")
 _NO_WORD = re.compile(r"[\W_]+")
 _BESIDE_HAN = re.compile(r"(?<=[⺀-鿿豈-﫿]) | (?=[⺀-鿿豈-﫿])")
 _HELD = " \x00 "
-"""What stands for a quotation in `Wording.bare`: no phrase runs across it."""
+"""What stands for a quotation in `Wording.bare`: no phrase runs across it but in its gaps."""
+_GAP = "..."
+"""What stands in a phrase for a few words that may come between."""
+_GAP_EN = r"\s+(?:(?:[\w'-]+|\x00)\s+){0,4}"
+_GAP_ZH = r"[^，。；、！？,;!?]{0,8}"
 
 
 class Phrases(Model):
@@ -60,6 +64,7 @@ class Words(Model):
     pointing: Pointing
     ahead: Phrases
     behind: Phrases
+    harmless: Phrases
     denials: Phrases
     fillers: Phrases
     measures: Phrases
@@ -80,11 +85,12 @@ class Wording(NamedTuple):
 
 
 class Finder:
-    """Finds phrases, except where a denial goes before."""
+    """Finds phrases, except where a denial goes before, or where they are a part of something harmless."""
 
-    def __init__(self, *lists: Phrases, denials: Phrases) -> None:
+    def __init__(self, *lists: Phrases, denials: Phrases, harmless: Phrases | None = None) -> None:
         english = [phrase for phrases in lists for phrase in phrases.en]
         self._found = _alternatives(Phrases(en=english, zh=[phrase for phrases in lists for phrase in phrases.zh]))
+        self._harmless = _alternatives(harmless) if harmless else None
         self._denied = re.compile(
             rf"(?:\b(?:{'|'.join(map(re.escape, denials.en))})\s+(?:[\w-]+\s+){{0,3}}"
             rf"|(?:{'|'.join(map(re.escape, denials.zh))})[^，。；,;]{{0,3}})$",
@@ -95,8 +101,10 @@ class Finder:
         """The first phrase that is asked for, as it is written; None without one."""
         if self._found is None:
             return None
+        harmless = [found.span() for found in self._harmless.finditer(text)] if self._harmless else []
         for found in self._found.finditer(text):
-            if not self._denied.search(text[max(0, found.start() - 60) : found.start()]):
+            inside = any(start <= found.start() and found.end() <= end for start, end in harmless)
+            if not inside and not self._denied.search(text[max(0, found.start() - 60) : found.start()]):
                 return found[0]
         return None
 
@@ -159,7 +167,11 @@ def _fillers() -> frozenset[str]:
 
 
 def _alternatives(phrases: Phrases) -> re.Pattern[str] | None:
-    english = [re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for phrase in phrases.en]
+    english = [_GAP_EN.join(map(_words, phrase.split(_GAP))) for phrase in phrases.en]
     parts = [rf"\b(?:{'|'.join(english)})\b"] if english else []
-    parts += [re.escape(phrase) for phrase in phrases.zh]
+    parts += [_GAP_ZH.join(map(re.escape, phrase.split(_GAP))) for phrase in phrases.zh]
     return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+
+
+def _words(phrase: str) -> str:
+    return re.escape(phrase.strip()).replace(r"\*", r"\w*").replace(r"\ ", r"\s+")

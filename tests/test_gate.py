@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogs.store import load_catalog
-from pipeline.allowlist import AllowList
-from pipeline.app_entry import load_app
 from pipeline.errors import ConfigError
 from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, Segment, SetupOperation, Start, TaskSpec
@@ -23,6 +20,7 @@ from taskspecs.gate import gate
 from taskspecs.gate_cases import Candidate, Surroundings
 from taskspecs.gate_sets import Contamination, load_contamination
 from taskspecs.store import load_tasks
+from taskspecs.surroundings import around_tasks
 from tests.candidates import AROUND, TODAY, asking, candidates, check, live, params, reason_of, task
 
 
@@ -33,14 +31,7 @@ def shipped() -> list[TaskSpec]:
 def around_shipped(resettable: bool = True) -> Surroundings:
     tasks = shipped()
     apps = sorted({app_id for one in tasks for app_id in one.app_ids})
-    probes = {app_id: frozenset(load_app(app_id).probes) for app_id in apps if app_id != "fake-todo"}
-    return Surroundings(
-        capabilities={found.capability_id: found for app_id in apps for found in load_catalog(app_id)},
-        probes=probes | {"fake-todo": frozenset({"todo", "todos"})},
-        resettable=frozenset(apps if resettable else ()),
-        allow=AllowList(),
-        today=TODAY,
-    )
+    return around_tasks(tasks, TODAY)._replace(resettable=frozenset(apps if resettable else ()))
 
 
 # --- one candidate by itself --------------------------------------------------------------------------------------
@@ -195,6 +186,122 @@ def test_an_amount_is_asked_for_with_its_unit() -> None:
 )
 def test_what_must_not_be_asked_for(candidate: TaskSpec, reason: RejectionReason) -> None:
     assert reason_of(candidate) == reason
+
+
+@pytest.mark.parametrize(
+    ("reason", "instructions"),
+    [
+        (
+            "needs_payment",
+            [
+                "Settle the bill of the table.",
+                "Settle the outstanding electricity bill.",
+                "Check out with the coat in the cart.",
+                "Buy now, the blue coat.",
+                "Open the cart and pay.",
+                "Confirm the booking of the room.",
+                "Complete the purchase of the coat.",
+                "Upgrade to the premium plan.",
+                "Donate ten coins to the shop.",
+                "结账这件大衣。",
+                "付款给卖家。",
+                "把大衣加入购物车并下单。",
+                "给我买两件大衣。",
+                "缴纳本月的水电费。",
+                "立即抢购蓝色大衣。",
+                "預約這家餐廳。",
+                "購買最便宜的大衣。",
+            ],
+        ),
+        (
+            "needs_login",
+            [
+                "Log me in and open the coats.",
+                "Sign-in to the shop and look at the coats.",
+                "Continue with Google and look at the coats.",
+                "Create a new free account in the shop.",
+                "Enter the right password and open the coats.",
+                "登录之后查看大衣。",
+                "請登入網站查看大衣。",
+                "注册网站的新用户。",
+                "打开我的钱包查看余额。",
+            ],
+        ),
+        (
+            "destructive",
+            [
+                "Get rid of the blue coat.",
+                "Clear the list of the coats.",
+                "Empty the list, I mean empty the basket.",
+                "Cancel the newest order of coats.",
+                "Reset everything on the page.",
+                "Leave a review of the coat.",
+                "清空购物车。",
+                "把蓝色大衣删掉。",
+                "取消最近的一笔订单。",
+                "给店铺留言。",
+                "刪除蓝色大衣。",
+            ],
+        ),
+    ],
+)
+def test_what_lasts_is_seen_in_ordinary_words(reason: RejectionReason, instructions: list[str]) -> None:
+    assert {instruction: reason_of(live(instruction)) for instruction in instructions} == dict.fromkeys(
+        instructions, reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("instruction", "reason"),
+    [
+        ("Check out with the saved card.", "needs_payment"),
+        ("Pay with my card, please.", "needs_payment"),
+        ("用已绑定的那张卡结账。", "needs_payment"),
+        ("Sign in with my password.", "needs_login"),
+        ("Use my work password for the notes.", "needs_login"),
+        ("用我的登录密码打开笔记。", "needs_login"),
+        ("Wipe everything on this machine.", "destructive"),
+        ("Clear all data of the program.", "destructive"),
+        ("Permanently delete the old account.", "destructive"),
+        ("注销该用户的账号。", "destructive"),
+        ("清空手机里的全部数据。", "destructive"),
+        ("註銷帳號。", "destructive"),
+    ],
+)
+def test_what_is_somebodys_own_is_refused_everywhere(instruction: str, reason: RejectionReason) -> None:
+    assert reason_of(task(instruction)) == reason
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "Buy now, the blue note.",
+        "Settle the bill of the table.",
+        "登录之后查看笔记。",
+        "清空购物车。",
+        "Clear the list of the notes.",
+    ],
+)
+def test_what_can_be_put_back_may_be_asked_for(instruction: str) -> None:
+    assert reason_of(task(instruction)) is None
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        live("Find the nearest Best Buy store in the town."),
+        live("Which payment methods does the shop offer?"),
+        live("Find noise-cancelling headphones in the shop."),
+        live("Clear the search and show every coat."),
+        live("查看这件大衣的评论数。"),
+        live("查看支持的付款方式。"),
+        live("筛选出价格低于两百元的大衣。"),
+        task("最近总有骚扰电话。请屏蔽联系人“孙浩”。"),
+        task("把单元格格式化为日期。"),
+    ],
+)
+def test_a_phrase_inside_something_harmless_asks_for_nothing(candidate: TaskSpec) -> None:
+    assert reason_of(candidate) is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from taskspecs.dates import dates_in
 from taskspecs.likeness import Likeness, print_of, shared
 from taskspecs.numerals import in_digits
+from taskspecs.scripts import same_words, simplified
 from taskspecs.wording import Finder, Phrases, literals, plain, read_wording, skeleton, words
 
 MONDAY = date(2026, 11, 30)
@@ -202,6 +203,41 @@ def test_a_phrase_counts_unless_it_is_ruled_out(text: str, found: str | None) ->
     finder = Finder(Phrases(en=["log in", "logging in"], zh=["登录"]), denials=words().denials)
 
     assert finder.first(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("settle the bill", "settle the bill"),
+        ("settle all of the open bills", "settle all of the open bills"),
+        ("settle in, and then write the long bill", None),
+        ("取消那笔订单", "取消那笔订单"),
+        ("取消。查看订单", None),
+    ],
+)
+def test_a_few_words_may_come_between(text: str, found: str | None) -> None:
+    finder = Finder(Phrases(en=["settle ... bill*"], zh=["取消...订单"]), denials=words().denials)
+
+    assert finder.first(text) == found
+
+
+def test_a_phrase_that_reaches_out_of_something_harmless_counts() -> None:
+    harmless = Phrases(en=[], zh=["骚扰电话"])
+    finder = Finder(Phrases(en=[], zh=["骚扰", "拨打骚扰"]), denials=words().denials, harmless=harmless)
+
+    assert (finder.first("屏蔽骚扰电话"), finder.first("拨打骚扰电话")) == (None, "拨打骚扰")
+
+
+@pytest.mark.parametrize(
+    ("text", "one_script", "one_region"),
+    [
+        ("購買軟體", "购买软体", "购买软件"),
+        ("删除软件", "删除软件", "删除软件"),
+        ("Buy it", "Buy it", "Buy it"),
+    ],
+)
+def test_chinese_is_read_in_one_script(text: str, one_script: str, one_region: str) -> None:
+    assert (simplified(text), same_words(text)) == (one_script, one_region)
 
 
 def test_near_texts_are_found_in_their_group_only() -> None:
