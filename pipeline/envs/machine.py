@@ -55,7 +55,7 @@ class Machine(Protocol):
     """Which one it is, among all of this computer."""
     provider: str
     build: str
-    """What runs there: versions, or the hash of an image. Known after `boot`."""
+    """What runs there: versions, or the hash of an image. Known after `revert`."""
     home: str
     """Where the home folder lies in the machine's own file system; known after `revert`."""
 
@@ -75,6 +75,10 @@ class Machine(Protocol):
 
         Raises SetupError. Whether it really is so is asked by `machine_restore.restore`, which is the one that calls.
         """
+        ...
+
+    async def leave(self) -> None:
+        """End the episode: its programs run no longer. A machine that raises EnvError here is not used again."""
         ...
 
     async def close(self) -> None:
@@ -113,7 +117,10 @@ class Machine(Protocol):
         ...
 
     async def key(self, name: str, *, down: bool) -> None:
-        """Press or release a key by its X keysym name; raises ActionError when the keyboard has none of that name."""
+        """Press or release a key by its X keysym name or its one character, as the layout's plain key where it has one.
+
+        Raises ActionError `bad_arguments` when there is no such key.
+        """
         ...
 
     async def type_text(self, text: str) -> None:
