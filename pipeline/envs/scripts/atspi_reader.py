@@ -1,0 +1,328 @@
+"""Reads UI trees over AT-SPI, for a process that has no such bindings; run by the system's own Python with `gi`.
+
+Requests are JSON objects, one a line, on standard input, or one as the only argument; answers are one line each:
+
+    {"op": "tree", "nodes": 1500, "seconds": 3.0}  ->  {"nodes": [[role, name, value, box, states], ...], "partial": bool}
+    {"op": "at", "x": 10, "y": 20}                  ->  {"node": [role, name, value, box, states] or null}
+
+A box is [left, top, right, bottom] in pixels of the screen. What fails is answered with {"error": "..."}. Imports
+nothing of the project: it may run in another machine.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import gi
+
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi, GLib  # noqa: E402
+
+ROLES = {
+    "alert": "alert",
+    "check box": "checkbox",
+    "check menu item": "menuitemcheckbox",
+    "color chooser": "dialog",
+    "column header": "columnheader",
+    "combo box": "combobox",
+    "date editor": "textbox",
+    "dialog": "dialog",
+    "document email": "document",
+    "document frame": "document",
+    "document presentation": "document",
+    "document spreadsheet": "document",
+    "document text": "document",
+    "document web": "document",
+    "entry": "textbox",
+    "file chooser": "dialog",
+    "frame": "window",
+    "heading": "heading",
+    "icon": "option",
+    "image": "image",
+    "label": "StaticText",
+    "layered pane": "list",
+    "link": "link",
+    "list": "list",
+    "list item": "listitem",
+    "menu": "menuitem",
+    "menu bar": "menubar",
+    "menu item": "menuitem",
+    "page tab": "tab",
+    "paragraph": "paragraph",
+    "password text": "textbox",
+    "progress bar": "progressbar",
+    "push button": "button",
+    "push button menu": "button",
+    "radio button": "radio",
+    "radio menu item": "menuitemradio",
+    "row header": "rowheader",
+    "slider": "slider",
+    "spin button": "spinbutton",
+    "static": "StaticText",
+    "table": "table",
+    "table cell": "gridcell",
+    "table column header": "columnheader",
+    "table row header": "rowheader",
+    "terminal": "textbox",
+    "text": "textbox",
+    "toggle button": "button",
+    "tool tip": "tooltip",
+    "tree": "tree",
+    "tree item": "treeitem",
+    "tree table": "table",
+    "window": "window",
+}
+"""Names of roles as AT-SPI and as accessibility trees of pages spell them; others are kept as they are."""
+SILENT = {"StaticText", "image", "list", "listitem", "document", "tree", "gridcell", "paragraph", "menubar"}
+"""Roles that say nothing where they have neither name nor text."""
+LEFT_OUT = {
+    "filler",
+    "panel",
+    "separator",
+    "scroll pane",
+    "viewport",
+    "scroll bar",
+    "unknown",
+    "redundant object",
+    "tool bar",
+    "status bar",
+    "split pane",
+    "root pane",
+    "internal frame",
+    "page tab list",
+    "glass pane",
+    "option pane",
+    "section",
+    "grouping",
+    "drawing area",
+    "canvas",
+    "ruler",
+}
+STATES = (
+    (Atspi.StateType.CHECKED, "checked"),
+    (Atspi.StateType.EDITABLE, "editable"),
+    (Atspi.StateType.EXPANDED, "expanded"),
+    (Atspi.StateType.FOCUSED, "focused"),
+    (Atspi.StateType.PRESSED, "pressed"),
+    (Atspi.StateType.SELECTED, "selected"),
+)
+MOST_TEXT = 2000
+MOST_NAME = 200
+MOST_CHILDREN = 400
+MOST_DEEP = 60
+CELLS_ACROSS, CELLS_DOWN = 30, 60
+SMALL_TABLE = 200
+CALL_MS = 800
+
+
+Row = list[Any]
+
+
+class EnoughError(Exception):
+    """Nodes or time have run out."""
+
+
+class Walk:
+    """One bounded walk."""
+
+    def __init__(self, nodes: int, seconds: float) -> None:
+        self.most, self.until = nodes, time.monotonic() + seconds
+        self.nodes: list[Row] = []
+
+    def windows(self) -> list[Any]:
+        """The windows that show, the active one first."""
+        found: list[tuple[bool, int, Any]] = []
+        desktop = Atspi.get_desktop(0)
+        for app in children(desktop):
+            for window in children(app):
+                self.check()
+                try:
+                    states = window.get_state_set()
+                    if states.contains(Atspi.StateType.SHOWING) and states.contains(Atspi.StateType.VISIBLE):
+                        found.append((not states.contains(Atspi.StateType.ACTIVE), len(found), window))
+                except GLib.Error:
+                    continue
+        return [window for _, _, window in sorted(found, key=lambda entry: entry[:2])]
+
+    def check(self) -> None:
+        """Raise EnoughError when nodes or time have run out."""
+        if len(self.nodes) >= self.most or time.monotonic() > self.until:
+            raise EnoughError
+
+    def add(self, thing: Any) -> None:
+        """A thing and what is in it, as far as it shows."""
+        self.check()
+        try:
+            states = thing.get_state_set()
+            if not states.contains(Atspi.StateType.SHOWING):
+                return
+            node = described(thing, states)
+            if node is not None:
+                self.nodes.append(node)
+            if (node is not None and node[0] == "table") or states.contains(Atspi.StateType.MANAGES_DESCENDANTS):
+                self.add_cells(thing)
+                return
+            for child in children(thing):
+                self.add(child)
+        except GLib.Error:
+            return  # it went meanwhile
+
+    def add_cells(self, table: Any) -> None:
+        """Cells of a table that show; there may be two thousand million others."""
+        grid = table.get_table_iface()
+        if grid is None:
+            for child in children(table):
+                self.add(child)
+            return
+        top, left, bottom, right = shown_cells(table, grid)
+        columns = {column: box_of(grid.get_accessible_at(top, column)) for column in range(left, right + 1)}
+        for row in range(top, bottom + 1):
+            across = box_of(grid.get_accessible_at(row, left))
+            for column, down in columns.items():
+                self.check()
+                cell = grid.get_accessible_at(row, column)
+                if cell is None or across is None or down is None:
+                    continue
+                name, value = name_of(cell), value_of(cell)
+                if name or value:
+                    states = told_of(cell.get_state_set())
+                    # Each box costs a call of the program: they are put together from the first row and column.
+                    box = [down[0], across[1], down[2], across[3]]
+                    self.nodes.append(["gridcell", name, "" if value == name else value, box, states])
+
+
+def shown_cells(table: Any, grid: Any) -> tuple[int, int, int, int]:
+    """First row and column and last ones that show, by what lies in the corners of a large table."""
+    rows, columns = grid.get_n_rows(), grid.get_n_columns()
+    if rows * columns <= SMALL_TABLE:
+        return 0, 0, rows - 1, columns - 1
+    box = table.get_component_iface().get_extents(Atspi.CoordType.SCREEN)
+    top, left = cell_at(table, grid, box.x + 3, box.y + 3) or (0, 0)
+    bottom, right = cell_at(table, grid, box.x + box.width - 3, box.y + box.height - 3) or (rows, columns)
+    return top, left, min(bottom, top + CELLS_DOWN, rows - 1), min(right, left + CELLS_ACROSS, columns - 1)
+
+
+def cell_at(table: Any, grid: Any, x: int, y: int) -> tuple[int, int] | None:
+    """Row and column of the cell at a point; None where there is none."""
+    cell = table.get_component_iface().get_accessible_at_point(x, y, Atspi.CoordType.SCREEN)
+    index = -1 if cell is None or cell == table else cell.get_index_in_parent()
+    return None if index < 0 else (grid.get_row_at_index(index), grid.get_column_at_index(index))
+
+
+def children(thing: Any) -> Iterator[Any]:
+    """The first children of a thing."""
+    for index in range(min(thing.get_child_count(), MOST_CHILDREN)):
+        child = thing.get_child_at_index(index)
+        if child is not None:
+            yield child
+
+
+def described(thing: Any, states: Any) -> Row | None:
+    """What is told of a thing; None when it says nothing."""
+    spelled = thing.get_role_name()
+    if spelled in LEFT_OUT:
+        return None
+    role = ROLES.get(spelled, spelled)
+    name = name_of(thing)
+    value = value_of(thing)
+    if role in SILENT and not name and not value:
+        return None
+    if value == name and role != "textbox":
+        value = ""
+    told = told_of(states)
+    if spelled == "password text":
+        value, told = "", sorted([*told, "protected"])
+    return [role, name, value, box_of(thing), told]
+
+
+def name_of(thing: Any) -> str:
+    """Its name in one line."""
+    return " ".join((thing.get_name() or "").split())[:MOST_NAME]
+
+
+def told_of(states: Any) -> list[str]:
+    """What is told of its states, sorted."""
+    told = [word for state, word in STATES if states.contains(state)]
+    if not states.contains(Atspi.StateType.SENSITIVE) and not states.contains(Atspi.StateType.ENABLED):
+        told.append("disabled")
+    return sorted(told)
+
+
+def value_of(thing: Any) -> str:
+    """Its text, or its number; empty when it has neither."""
+    text = thing.get_text_iface()
+    if text is not None:
+        count = min(text.get_character_count(), MOST_TEXT)
+        return str(text.get_text(0, count)) if count > 0 else ""
+    value = thing.get_value_iface()
+    return f"{value.get_current_value():g}" if value is not None else ""
+
+
+def box_of(thing: Any) -> list[int] | None:
+    """Its box in pixels of the screen; None when it has no size."""
+    part = thing.get_component_iface() if thing is not None else None
+    if part is None:
+        return None
+    box = part.get_extents(Atspi.CoordType.SCREEN)
+    if box.width <= 0 or box.height <= 0:
+        return None
+    return [box.x, box.y, box.x + box.width, box.y + box.height]
+
+
+def tree(request: dict[str, Any]) -> dict[str, Any]:
+    """The tree of every window that shows."""
+    walk = Walk(request["nodes"], request["seconds"])
+    partial = False
+    try:
+        for window in walk.windows():
+            walk.add(window)
+    except EnoughError:
+        partial = True
+    return {"nodes": walk.nodes, "partial": partial}
+
+
+def at(request: dict[str, Any]) -> dict[str, Any]:
+    """What the first window under a point says lies there."""
+    x, y = request["x"], request["y"]
+    for window in Walk(1, 2.0).windows():
+        box = box_of(window)
+        if box is None or not (box[0] <= x < box[2] and box[1] <= y < box[3]):
+            continue
+        node, deeper = None, window
+        for _ in range(MOST_DEEP):
+            node = described(deeper, deeper.get_state_set()) or node
+            part = deeper.get_component_iface()
+            below = part.get_accessible_at_point(x, y, Atspi.CoordType.SCREEN) if part is not None else None
+            if below is None or below == deeper:
+                break
+            deeper = below
+        return {"node": node}
+    return {"node": None}
+
+
+def answer(line: str) -> dict[str, Any]:
+    """The answer to one request."""
+    try:
+        request = json.loads(line)
+        return {"tree": tree, "at": at}[request["op"]](request)
+    except (GLib.Error, KeyError, ValueError, EnoughError) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def main() -> None:
+    """Answer the argument, or every line of standard input."""
+    warnings.simplefilter("ignore", DeprecationWarning)
+    Atspi.init()
+    Atspi.set_timeout(CALL_MS, CALL_MS)
+    for line in sys.argv[1:] or sys.stdin:
+        sys.stdout.write(json.dumps(answer(line)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

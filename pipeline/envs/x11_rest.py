@@ -1,0 +1,79 @@
+"""When a screen has come to rest: its program has come so far, and nothing is drawn any more.
+
+Most programs answer a ping of the window manager's protocol between two events, so an answer tells that what was sent
+before has been seen to. Where a program does not, only time tells. Knows nothing of what was done.
+"""
+
+from __future__ import annotations
+
+import time
+
+from pipeline.envs.x11_display import Display
+from pipeline.envs.x11_wire import RefusedError
+
+_ROUNDS = 3
+"""Answers in a row: what an event sets in motion is often seen to a moment later."""
+_QUIET_SECONDS = 0.034
+"""Two frames without a change."""
+_BLIND_SECONDS = 0.15
+"""How long nothing may be drawn where no program can be asked."""
+
+
+def settle(display: Display, most_seconds: float) -> bool:
+    """Wait until the screen is at rest; whether it came to rest in time. Raises EnvError when the display is gone."""
+    until = time.monotonic() + most_seconds
+    while True:
+        window = display.active_window()
+        rested = _rest_of(display, window, until)
+        if not rested or display.active_window() == window:
+            return rested
+
+
+def wait_until_handled(display: Display, most_seconds: float) -> bool:
+    """Wait until the program in front has seen to what was sent to it; whether it did in time."""
+    window = display.active_window()
+    return _Pinger(display, window).wait(time.monotonic() + most_seconds, quiet=0.0)
+
+
+def _rest_of(display: Display, window: int, until: float) -> bool:
+    return _Pinger(display, window).wait(until, quiet=_QUIET_SECONDS)
+
+
+class _Pinger:
+    """Asks the program of one window."""
+
+    def __init__(self, display: Display, window: int) -> None:
+        self._display, self._window = display, window
+        self._asks = window != 0 and display.answers_pings(window)
+        self._answered = 0
+
+    def wait(self, until: float, *, quiet: float) -> bool:
+        """Until there were answers enough and nothing was drawn for a while; False when time ran out."""
+        quiet = quiet if self._asks else _BLIND_SECONDS
+        calm_since = time.monotonic()
+        try:
+            self._ask()
+            while time.monotonic() < until:
+                left = calm_since + quiet - time.monotonic()
+                if left <= 0 and self._done:
+                    return True
+                patience = left if self._done else until - time.monotonic()
+                drawn, pongs = self._display.take(max(0.0, patience))
+                if drawn:
+                    calm_since = time.monotonic()
+                if self._answered in pongs:
+                    self._answered += 1
+                    self._ask()
+            return False
+        except RefusedError:
+            # The window went: there is nobody to be asked, and another one will be in front.
+            return True
+
+    @property
+    def _done(self) -> bool:
+        return not self._asks or self._answered >= _ROUNDS
+
+    def _ask(self) -> None:
+        if not self._done:
+            self._display.ping(self._window, self._answered)
+            self._display.sync()

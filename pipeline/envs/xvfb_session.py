@@ -1,0 +1,207 @@
+"""One session on a private X display: server, bus, accessibility, window manager, and a home folder of its own.
+
+    <scratch>/user      the home folder
+    <scratch>/tmp       temporary files of programs
+    <scratch>/run       sockets of the session, the cookie
+    <scratch>/log       what its programs say
+
+Everything is started in a scratch folder, so that an end of ours, even by SIGKILL, takes all of it along. Programs see
+an environment that is made here, nothing of ours: it may hold keys. They run as the user that we are, on this machine:
+a session is private, it is no wall. Knows nothing of what is done in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pipeline.app_install import SURROUNDINGS, tail
+from pipeline.envs.x11_display import Display
+from pipeline.errors import EnvError, SetupError
+from pipeline.guardian import MARK, marked, send, wait
+from pipeline.reaper import Scratch
+
+WIDTH, HEIGHT = 1280, 800
+NEEDED = {
+    "Xvfb": "xvfb",
+    "setxkbmap": "x11-xkb-utils",
+    "openbox": "openbox",
+    "dbus-daemon": "dbus-daemon",
+}
+"""Programs of a session by the Debian packages that they come from."""
+LAUNCHER = Path("/usr/libexec/at-spi-bus-launcher")
+"""Of the package at-spi2-core."""
+
+_START_SECONDS = 20.0
+_END_SECONDS = 5.0
+_POLL_SECONDS = 0.005
+_COOKIE_BYTES = 16
+_ANY_FAMILY = 0xFFFF
+_GREY = 0x5A6B7B
+_PARTS = Path(__file__).parent / "session"
+_SETTINGS = {".config/gtk-3.0/settings.ini": "gtk-settings.ini"}
+
+
+def missing() -> list[str]:
+    """Debian packages that a session needs and this machine has not."""
+    absent = {package for program, package in NEEDED.items() if shutil.which(program) is None}
+    return sorted(absent | (set() if LAUNCHER.exists() else {"at-spi2-core"}))
+
+
+class Session:
+    """One session; it is started once and closed once."""
+
+    def __init__(self, locales: Path) -> None:
+        """Make its folders; `locales` is where compiled locales lie. Raises SetupError."""
+        self._scratch = Scratch("desktop")
+        self._run, self._log = self._scratch.path / "run", self._scratch.path / "log"
+        self.home = self._scratch.path / "user"
+        for folder in (self.home, self._run, self._log, self._scratch.path / "tmp"):
+            folder.mkdir(mode=0o700)
+        for target, source in _SETTINGS.items():
+            (self.home / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(_PARTS / source, self.home / target)
+        self._cookie = secrets.token_bytes(_COOKIE_BYTES)
+        (self._run / "cookie").write_bytes(_authority(self._cookie))
+        self._server: subprocess.Popen[bytes] | None = None
+        self._display: Display | None = None
+        self._number = -1
+        self.environment = _environment(self.home, self._scratch.path, locales)
+        """What programs of the session find; complete once it has been started."""
+
+    @property
+    def display(self) -> Display:
+        """Our client of its display; raises EnvError when it was not started or has ended."""
+        if self._display is None or self._server is None or self._server.poll() is not None:
+            raise EnvError("display_gone", "the X server does not run")
+        return self._display
+
+    async def start(self) -> None:
+        """Start server, buses and window manager; raises SetupError."""
+        try:
+            self._number = await self._serve()
+            self.environment["DISPLAY"] = f":{self._number}"
+            bus = self._run / "bus"
+            address = f"unix:path={bus}"
+            self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+            self._display = await asyncio.to_thread(Display, self._number, self._cookie)
+            await asyncio.to_thread(self._display.paint, _GREY)
+            daemon = self.spawn("bus", ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={address}"])
+            await self._until(bus.exists, daemon, "bus")
+            # Programs that find no accessibility bus, or a silent one, wait for it for half a minute.
+            self.spawn("accessibility", [str(LAUNCHER), "--launch-immediately"])
+            manager = self.spawn("openbox", ["openbox", "--sm-disable", "--config-file", str(_PARTS / "openbox.xml")])
+            await self._until(self._display.is_managed, manager, "openbox")
+        except EnvError as error:
+            raise SetupError("session_not_started", error.message) from error
+
+    def spawn(
+        self, name: str, argv: Sequence[str], variables: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Start a program of the session in its home folder; `name` is that of its log. Raises SetupError."""
+        return self._scratch.spawn(self.inside(argv, variables), cwd=self.home, log=self._log / f"{name}.log")
+
+    def inside(self, argv: Sequence[str], variables: Mapping[str, str] | None = None) -> list[str]:
+        """The command that runs another one with the session's environment and nothing else."""
+        pairs = {**self.environment, **(variables or {}), MARK: str(self._scratch.path)}
+        return ["env", "-i", *(f"{name}={value}" for name, value in pairs.items()), *argv]
+
+    def said(self, name: str) -> str:
+        """The end of a program's log."""
+        log = self._log / f"{name}.log"
+        return tail(log) if log.exists() else ""
+
+    def close(self) -> None:
+        """End everything and remove the folder; again is harmless. Raises EnvError when something stays."""
+        if self._display is not None:
+            self._display.close()
+        server = self._server.pid if self._server is not None else 0
+        # Nothing is asked to end in its own time: what it would save is thrown away.
+        programs = marked(self._scratch.path, {server})
+        send(programs, signal.SIGKILL)
+        left = wait(programs, _END_SECONDS)
+        if self._server is not None:
+            self._scratch.stop(self._server)
+        self._scratch.close()
+        if left or self._scratch.path.exists():
+            raise EnvError("not_torn_down", f"of {self._scratch.path} {len(left)} programs or some files stay")
+
+    async def _serve(self) -> int:
+        """Start the X server, which takes a free display number and says which; raises SetupError."""
+        log = self._log / "server.log"
+        self._server = self._scratch.spawn(
+            [
+                *(
+                    "Xvfb",
+                    "-displayfd",
+                    "1",
+                    "-screen",
+                    "0",
+                    f"{WIDTH}x{HEIGHT}x24",
+                    "-auth",
+                    str(self._run / "cookie"),
+                ),
+                *("-nolisten", "tcp", "-nolisten", "local", "-noreset", "-s", "0"),
+            ],
+            log=log,
+        )
+        await self._until(lambda: log.exists() and log.read_bytes().endswith(b"\n"), self._server, "server")
+        said = log.read_text(errors="replace").split()
+        if not said or not said[-1].isdecimal():
+            raise SetupError("session_not_started", f"Xvfb did not say its display: {self.said('server')}")
+        return int(said[-1])
+
+    async def _until(self, there: Callable[[], bool], process: subprocess.Popen[bytes], name: str) -> None:
+        """Wait until something is there, while the program runs that makes it; raises SetupError."""
+        until = time.monotonic() + _START_SECONDS
+        while not there():
+            if process.poll() is not None or time.monotonic() > until:
+                raise SetupError("session_not_started", f"{name} did not start: {self.said(name)}")
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def _authority(cookie: bytes) -> bytes:
+    """An authority file with one cookie, for every display."""
+    name = b"MIT-MAGIC-COOKIE-1"
+    return b"".join(
+        [
+            struct.pack(">HH", _ANY_FAMILY, 0),
+            struct.pack(">H", 0),
+            struct.pack(">H", len(name)) + name,
+            struct.pack(">H", len(cookie)) + cookie,
+        ]
+    )
+
+
+def _environment(home: Path, scratch: Path, locales: Path) -> dict[str, str]:
+    kept = {name: SURROUNDINGS[name] for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "TZ")}
+    return {
+        **kept,
+        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games",
+        "HOME": str(home),
+        "USER": "user",
+        "LOGNAME": "user",
+        "SHELL": "/bin/bash",
+        "TMPDIR": str(scratch / "tmp"),
+        "XAUTHORITY": str(scratch / "run" / "cookie"),
+        "XDG_RUNTIME_DIR": str(scratch / "run"),
+        "XDG_SESSION_TYPE": "x11",
+        "XCURSOR_THEME": "Adwaita",
+        "LOCPATH": str(locales),
+        "LANG": "C.UTF-8",
+        "GDK_BACKEND": "x11",
+        "GTK_IM_MODULE": "gtk-im-context-simple",
+        "GTK_MODULES": "gail:atk-bridge",
+        "GSETTINGS_BACKEND": "keyfile",
+        "GIO_USE_VFS": "local",
+        "NO_AT_BRIDGE": "0",
+        "SAL_USE_VCLPLUGIN": "gtk3",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+    }
