@@ -189,6 +189,13 @@ class SettingState(Model):
 PhoneState = Annotated[ContentState | SettingState, Field(discriminator="kind")]
 
 
+class ApkFile(Model):
+    """What a phone's application is installed from: a file, as seen from the entry's folder, and its SHA-256."""
+
+    file: str
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
 class Entry(Model):
     """What is said of every application."""
 
@@ -207,8 +214,8 @@ class PhoneEntry(Entry):
     """An application of a phone: the package of which a launcher shows an icon.
 
     One with `page_of` shows the pages of another application, which runs on this machine: its home, state and probes
-    are that one's. Another one has state and probes of its own, and is put back by clearing its data; settings that are
-    state are put back as they were found.
+    are that one's. Another one has state and probes of its own, and is put back by clearing its data, or by installing
+    it anew where it has an `apk`; settings that are state are put back as they were found.
     """
 
     platform: Literal["mobile"]
@@ -216,6 +223,7 @@ class PhoneEntry(Entry):
     locale: str | None = Field(default=None, pattern="^[a-z]{2}-[A-Z]{2}$")
     """What the phone's language is set to for it; as it is where null."""
     page_of: str | None = None
+    apk: ApkFile | None = None
     state: list[PhoneState] = Field(default_factory=list)
     bookkeeping: list[str] = Field(default_factory=list)
     probes: Annotated[dict[str, PhoneProbe], AfterValidator(_free)] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Applications that are on the device: put back by clearing their data, asked through content providers and settings.
+"""Applications on the device: put back by clearing or installing them, asked through content providers and settings.
 
 A reset is proved: the state must be what it was when the application was first made ready. What stands in the entry is
 all that is known of an application here.
@@ -14,6 +14,7 @@ from pipeline.app_state import difference
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_apps import PhoneApp
 from pipeline.envs.android_launch import Launcher
+from pipeline.envs.android_reinstall import installed_files, reinstall
 from pipeline.envs.phone_data import phone_state, read_phone
 from pipeline.errors import EnvError, ProbeError, SetupError, boundary
 from pipeline.tasks import Check, SetupOperation
@@ -41,24 +42,26 @@ class InstalledApp(PhoneApp):
         return True
 
     async def start(self) -> None:
-        """See that it is there, clear what an earlier run has left, and remember the state; raises SetupError."""
-        found = await self._device.run("pm", "path", self.package)
-        if found.code != 0 or "package:" not in found.text:
+        """See that it is there, remove what an earlier run has left, and remember the state; raises SetupError."""
+        if self._entry.apk is None and not await installed_files(self._device, self.package):
             raise SetupError("app_not_installed", f"{self._device.serial} has no package {self.package}")
         with boundary(SetupError, "app_not_ready"):
             await self._speak()
-        await self._clear()
+        await self._renew()
         with boundary(SetupError, "app_not_ready"):
             self._pristine = await self._state()
 
     async def reset(self) -> None:
-        """Close it and make its state the first one again, and prove it; its data are left alone when they are."""
+        """Close it and make its state the first one again, and prove it; its data are left alone when they are.
+
+        Of an application without a known state nobody can say that, so it is always put back.
+        """
         with boundary(SetupError, "reset_failed"):
             await self._speak()
             await self._device.done("am", "force-stop", self.package)
-            if await self._state() == self._pristine:
+            if self._entry.state and await self._state() == self._pristine:
                 return
-        await self._clear()
+        await self._renew()
         with boundary(SetupError, "reset_failed"):
             await self._put_settings_back()
             changed = difference(self._pristine, await self._state())
@@ -114,7 +117,11 @@ class InstalledApp(PhoneApp):
         if wanted and (await self._device.done("settings", "get", *_LOCALE)).text.strip() != wanted:
             await self._device.done("settings", "put", *_LOCALE, wanted)
 
-    async def _clear(self) -> None:
+    async def _renew(self) -> None:
+        """As after its first installation; raises SetupError."""
+        if self._entry.apk is not None:
+            await reinstall(self._device, self.package, self._entry.folder, self._entry.apk)
+            return
         ran = await self._device.run("pm", "clear", self.package, seconds=_CLEAR_SECONDS)
         if ran.code != 0 or "Success" not in ran.text:
             raise SetupError("reset_failed", f"pm clear {self.package}: {ran.complaint}")
