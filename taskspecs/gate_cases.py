@@ -16,7 +16,10 @@ from pipeline.words import RejectionReason
 from taskspecs.dates import Dated, dates_in
 from taskspecs.likeness import Print, print_of
 from taskspecs.scripts import simplified
-from taskspecs.wording import Wording, plain, read_wording, skeleton, weighty
+from taskspecs.wording import Wording, literals, one_spelling, plain, read_wording, skeleton, weighty
+
+_ONE = frozenset({"1"})
+"""What "a note" does not say, and "one note" does."""
 
 
 class Candidate(NamedTuple):
@@ -52,13 +55,15 @@ class Finding(NamedTuple):
 class Case(NamedTuple):
     """A candidate as the rules see it.
 
-    `said` is its plain text, `bones` what is left of that without its particulars, `shape` what the words
-    of weight in the bones are recognised by.
+    `said` is its plain text. For comparing, all in one spelling: `same` is the plain text, `about` what it is about in
+    particular, `bones` what is left without that, `shape` what the words of weight in the bones are recognised by.
     """
 
     task: TaskSpec
     wording: Wording
     said: str
+    same: str
+    about: frozenset[str]
     bones: str
     shape: Print
     values: tuple[str, ...]
@@ -74,15 +79,19 @@ class Case(NamedTuple):
 
 def case_of(task: TaskSpec, around: Surroundings) -> Case:
     """A task made ready for the rules; capabilities that are in no catalog are left out."""
-    wording = read_wording(visible_part(task.instruction))
+    instruction = visible_part(task.instruction)
+    wording = read_wording(instruction)
     params = [*(param for call in task.calls for param in call.params), *task.params]
     values = tuple(param.value for param in params)
     known = (around.capabilities.get(capability_id) for capability_id in task.capability_ids)
-    bones = skeleton(wording, values)
+    like, particulars = read_wording(one_spelling(instruction)), tuple(map(one_spelling, values))
+    bones = skeleton(like, particulars)
     return Case(
         task=task,
         wording=wording,
         said=plain(wording.text),
+        same=plain(like.text),
+        about=literals(like, particulars) - _ONE,
         bones=bones,
         shape=print_of(weighty(bones)),
         values=values,

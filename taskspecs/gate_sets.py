@@ -8,13 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from unicodedata import normalize
 
 from pipeline.errors import ConfigError
 from pipeline.records import digest
 from pipeline.tasks import TaskSpec
 from taskspecs.gate_cases import Case, Finding
-from taskspecs.likeness import Likeness, print_of
-from taskspecs.wording import literals, plain, read_wording, skeleton, tokens, weighty
+from taskspecs.likeness import Likeness, Print, print_of
+from taskspecs.wording import one_spelling, plain, read_wording, skeleton, tokens, weighty
 
 NEAR = 0.8
 """Share of common triples from which two wordings count as one."""
@@ -35,9 +36,9 @@ class Contamination:
         self._like = Likeness(NEAR)
         for text in texts:
             open_ = re.sub(r"\{[^}]*\}", " ", text)
-            exact, group = (
-                (plain(text), "text") if open_ == text else (weighty(skeleton(read_wording(open_))), "template")
-            )
+            said = one_spelling(open_)
+            bare, group = (plain(said), "text") if open_ == text else (skeleton(read_wording(said)), "template")
+            exact = weighty(bare)
             if exact and exact not in self._exact:
                 self._exact[exact] = text
                 if len(exact) >= _SHORTEST:
@@ -45,14 +46,15 @@ class Contamination:
 
     def met_by(self, case: Case) -> Finding | None:
         """The finding when a task's wording is, or is nearly, one of the texts."""
-        exact = self._exact.get(case.said)
-        near = [exact] if exact else self._alike(case)
+        weight = weighty(case.same)
+        exact = self._exact.get(weight)
+        near = [exact] if exact else self._alike(weight, case.shape)
         return Finding("contaminated", f"meets the public task '{_line(near[0])}'") if near else None
 
-    def _alike(self, case: Case) -> list[str]:
+    def _alike(self, weight: str, shape: Print) -> list[str]:
         if not self._exact:
             return []
-        return [*self._like.like(print_of(case.said), "text"), *self._like.like(case.shape, "template")]
+        return [*self._like.like(print_of(weight), "text"), *self._like.like(shape, "template")]
 
 
 def load_contamination(path: Path) -> Contamination:
@@ -80,13 +82,13 @@ class Admitted:
 
     def add(self, task_id: str, case: Case) -> None:
         """Remember an admitted task."""
-        self._exact.setdefault((_place(case.task), case.said), task_id)
+        self._exact.setdefault((_place(case.task), case.same), task_id)
         self._near.add(task_id, case.shape, _subject(case))
         self._words[task_id] = _words_of(case)
 
     def repeated_by(self, case: Case) -> Finding | None:
         """The finding when a task says the same as an admitted one, or nearly so about the same."""
-        same = self._exact.get((_place(case.task), case.said))
+        same = self._exact.get((_place(case.task), case.same))
         if same:
             return Finding("duplicate_of", "the same wording", same)
         # Without checks only the wording tells tasks apart: "turn on" and "turn off" share most of their triples.
@@ -117,12 +119,12 @@ def _subject(case: Case) -> str:
     """What a task is about: where, which values, what is checked; not how it is worded."""
     task = case.task
     checks = [*(check for segment in task.segments for check in segment.checks), *task.absence_checks]
-    said = sorted(literals(case.wording, case.values))
-    return digest(_place(task), *sorted(task.capability_ids), *said, *(check.model_dump_json() for check in checks))
+    proved = (one_spelling(normalize("NFKC", check.model_dump_json(exclude={"name"}))) for check in checks)
+    return digest(_place(task), *sorted(task.capability_ids), *sorted(case.about), *proved)
 
 
 def _words_of(case: Case) -> frozenset[str]:
-    return frozenset(tokens(weighty(case.said)))
+    return frozenset(tokens(weighty(case.same)))
 
 
 def _line(text: str) -> str:

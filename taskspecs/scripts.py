@@ -1,23 +1,31 @@
 """Chinese in one script: what is written in traditional characters reads as in simplified ones.
 
-A character stays one character, so that places in a text stay the same. Knows nothing of what texts are compared for.
+Knows nothing of what texts are compared for.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from opencc import OpenCC
 
+_HAN = re.compile(r"[⺀-鿿豈-﫿\U00020000-\U000323af]+")
+"""What is converted: the converter looks at every character, and most texts have few that can change."""
+
 
 def simplified(text: str) -> str:
-    """The text in simplified characters."""
-    return text if text.isascii() else str(_converter("tw2s").convert(text))
+    """The text in simplified characters; one stays one, so that places in the text stay the same."""
+    return _converted("tw2s", text)
 
 
 def same_words(text: str) -> str:
     """The text in simplified characters and in one region's words: 設定, 軟體 and 设置, 软件 are the same."""
-    return text if text.isascii() else str(_converter("tw2sp").convert(text))
+    return _converted("tw2sp", text)
+
+
+def _converted(name: str, text: str) -> str:
+    return _HAN.sub(lambda found: str(_converter(name).convert(found[0])), text)
 
 
 @cache

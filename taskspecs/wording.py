@@ -16,6 +16,8 @@ from typing import NamedTuple
 import yaml
 
 from pipeline.actions import Model
+from taskspecs.numerals import in_digits
+from taskspecs.scripts import same_words
 
 _QUOTED = re.compile(
     r'"([^"]*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』|《([^》]*)》|(?<!\w)\'([^\']+)\'(?!\w)|`([^`]*)`|‘([^’]*)’'
@@ -135,6 +137,11 @@ def plain(text: str) -> str:
     return _BESIDE_HAN.sub("", kept)
 
 
+def one_spelling(text: str) -> str:
+    """A text for comparing: numbers in digits, and Chinese in one script and one region's words."""
+    return in_digits(same_words(text))
+
+
 def literals(wording: Wording, values: Iterable[str] = ()) -> frozenset[str]:
     """What an instruction is about in particular: its quotations, its numbers, and the values given."""
     numbers = _NUMBER.findall(wording.bare)
@@ -151,8 +158,7 @@ def skeleton(wording: Wording, values: Iterable[str] = ()) -> str:
 
 def weighty(text: str) -> str:
     """A plain text without the words that ask for nothing."""
-    fillers = _fillers()
-    return _BESIDE_HAN.sub("", " ".join(token for token in tokens(text) if token not in fillers))
+    return " ".join(_BESIDE_HAN.sub("", _fillers().sub(" ", text)).split())
 
 
 def tokens(text: str) -> list[str]:
@@ -161,9 +167,13 @@ def tokens(text: str) -> list[str]:
 
 
 @cache
-def _fillers() -> frozenset[str]:
+def _fillers() -> re.Pattern[str]:
     fillers = words().fillers
-    return frozenset([*fillers.en, *fillers.zh])
+    english, chinese = (
+        "|".join(sorted(map(re.escape, phrases), key=len, reverse=True))
+        for phrases in (fillers.en, [*map(same_words, fillers.zh)])
+    )
+    return re.compile(rf"(?<![a-z0-9])(?:{english})(?![a-z0-9])|{chinese}")
 
 
 def _alternatives(phrases: Phrases) -> re.Pattern[str] | None:

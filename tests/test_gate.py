@@ -540,6 +540,49 @@ def test_another_value_start_language_or_end_is_another_task(other: TaskSpec) ->
     assert gate(candidates(FIRST, other), AROUND, template_share=1.0).rejections == []
 
 
+def expecting(instruction: str, number: str, title: str = "牛奶") -> TaskSpec:
+    return task(instruction, checks=[check(args=params(title=title), expected=[number])])
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (
+            expecting("为会议新增三条名为“买牛奶”的笔记。", "3", "买牛奶"),
+            expecting("為會議新增三條名為「買牛奶」的筆記。", "3", "買牛奶"),
+        ),
+        (task("在设置里打开飞行模式并记录。"), task("在設定裡開啟飛航模式並記錄。")),
+        (expecting("添加三条关于会议的笔记。", "3"), expecting("添加3条关于会议的笔记。", "3")),
+        (expecting("添加3条关于会议的笔记。", "3"), expecting("添加３条关于会议的笔记。", "３")),
+        (expecting("Add three notes about the meeting.", "3"), expecting("Add 3 notes about the meeting.", "3")),
+        (expecting("Add a note about the meeting.", "1"), expecting("Add one note about the meeting.", "1")),
+        (expecting("Add 1,200 notes about it all.", "1200"), expecting("Add 1200 notes about it all.", "1200")),
+        (
+            expecting("Add 3 notes about the meeting.", "3"),
+            expecting("Hi, could you please help me add 3 notes about the meeting? Thank you!", "3"),
+        ),
+        (expecting("添加3条关于会议的笔记。", "3"), expecting("麻烦你帮我添加3条关于会议的笔记，谢谢。", "3")),
+        (expecting("Add 3 notes.", "3"), task("Add 3 notes.", checks=[check(name="other", expected=["3"])])),
+    ],
+)
+def test_another_spelling_is_no_other_task(first: TaskSpec, again: TaskSpec) -> None:
+    rows = gate(candidates(first, again), AROUND).rejections
+
+    assert [(row.reason, row.duplicate_of) for row in rows] == [("duplicate_of", "c0000")]
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        (expecting("添加三条关于会议的笔记。", "3"), expecting("添加四条关于会议的笔记。", "4")),
+        (expecting("Add three notes about the meeting.", "3"), expecting("Add 13 notes about the meeting.", "13")),
+        (live("Open the page of the third coat."), live("Open the page of the fourth coat.")),
+    ],
+)
+def test_another_number_is_another_task(first: TaskSpec, other: TaskSpec) -> None:
+    assert gate(candidates(first, other), AROUND, template_share=1.0).rejections == []
+
+
 def test_wordings_without_checks_are_told_apart_by_their_words() -> None:
     on = live("Turn on the filter for the winter coats on the first page of the shop.")
     off = live("Turn off the filter for the winter coats on the first page of the shop.")
@@ -596,6 +639,11 @@ def test_the_share_is_of_the_candidates_whatever_is_accepted_already() -> None:
         "find the cheapest winter coat, and add a note about it!",
         "Find the cheapest winter coat and add a short note about it.",
         'Create a note called "Shopping" in the list of the week.',
+        "Could you please help me find the cheapest winter coat and add a note about it? Thanks!",
+        "I'd like you to go ahead and create a note called “Shopping” in the list of the week, please.",
+        "Delete 3 notes of 2026, please.",
+        "麻烦你帮我新建一条笔记，好吗？谢谢。",
+        "請新建一條筆記。",
     ],
 )
 def test_a_task_of_a_benchmark_is_refused(instruction: str) -> None:
@@ -603,6 +651,8 @@ def test_a_task_of_a_benchmark_is_refused(instruction: str) -> None:
         [
             "Find the cheapest winter coat and add a note about it.",
             "Create a note called {name} in the list of the week.",
+            "Delete three notes of 2026.",
+            "新建一条笔记。",
         ]
     )
 
