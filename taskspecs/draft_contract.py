@@ -145,7 +145,7 @@ def _task(draft: TaskDraft, capabilities: list[Capability], answer: Check | None
             contract_kind=kind,
             segments=segments,
             preflight=[_exists(one) for one in draft.existing],
-            expected_changes=list(dict.fromkeys(draft.expected_changes)),
+            expected_changes=list(draft.expected_changes),
             oracle=oracle,
             consequence=consequence_of(calls, origin.known),
             domain=DOMAINS[capabilities[0].platform],

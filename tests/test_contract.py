@@ -153,6 +153,20 @@ def test_changes_outside_the_expected_ones_are_side_effects() -> None:
     assert evaluate(asked, ended(changes=rows), PASS_ID).side_effects == ["wiki/1", "TICKET/4"]
 
 
+def test_a_second_change_is_a_side_effect_where_one_is_expected() -> None:
+    asked = task(expected_changes=["changed:ticket/*"])
+    rows = [["ticket/3", "changed"], ["ticket/4", "changed"], ["ticket/5", "added"]]
+
+    assert evaluate(asked, ended(changes=rows), PASS_ID).side_effects == ["ticket/4", "ticket/5"]
+
+
+def test_one_change_is_expected_in_all_applications_together() -> None:
+    reads = [read("changes", [["note/1", "added"]], 1).model_copy(update={"app_id": one}) for one in "ab"]
+    left = ended().model_copy(update={"probe_reads": reads})
+
+    assert evaluate(task(expected_changes=["added:note/*"]), left, PASS_ID).side_effects == ["note/1"]
+
+
 @pytest.mark.parametrize(
     "unread", [read("changes", None, 1, error="locked"), read("changes", [], 0)], ids=["failed", "only at the start"]
 )

@@ -9,7 +9,7 @@ from pipeline.protocols import Environment
 from pipeline.records import Record
 from taskspecs.frozen import UNHEARD_OF, FrozenEnvironment, Stills, disturbed, stills_of, undone
 from tests.episodes import fake_task, on_screen, play
-from verifiers.contract import changed_keys, rows_at_end, side_effects, state_of
+from verifiers.contract import changed_rows, rows_at_end, side_effects, state_of
 
 TASK = fake_task("Add a to-do")
 (ADDED,) = TASK.checks
@@ -42,7 +42,7 @@ async def test_its_state_is_the_untouched_one_unless_it_was_written() -> None:
     written = await play([Finished()], TASK, FrozenEnvironment(stills, written=True))
 
     assert [state_of(ADDED, rows_at_end(ADDED, one)) for one in (untouched, written)] == ["failed", "passed"]
-    assert [changed_keys(TASK, one) for one in (untouched, written)] == [[], ["todo/11"]]
+    assert [changed_rows(TASK, one) for one in (untouched, written)] == [[], [["todo/11", "added"]]]
 
 
 async def test_it_begins_again_at_every_start() -> None:
@@ -72,7 +72,7 @@ async def test_what_is_undone_reads_as_at_the_start_and_the_rest_stays() -> None
 
     assert rows_at_end(ADDED, record) == [["high", "open", ""]]
     assert rows_at_end(ADDED, back) == []
-    assert changed_keys(TASK, back) == ["todo/11"]
+    assert changed_rows(TASK, back) == [["todo/11", "added"]]
 
 
 async def test_a_disturbed_record_has_one_change_more() -> None:

@@ -8,9 +8,8 @@ an environment, so stored records can be checked again at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import InvalidOperation
-from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple, TypeVar, assert_never
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from pipeline.protocols import Evaluated
 from pipeline.records import CheckResult, Keypoint, ProbeRead, Record
 from pipeline.tasks import ADDRESS, ANSWER, CHANGES, TREE, Check, TaskSpec
 from pipeline.words import CheckState, KeypointState
+from verifiers.changes import unaccounted
 from verifiers.normalise import days_of, number_of, quantity_of, text_of
 
 ABSENCE = "absence"
@@ -114,30 +114,26 @@ def rows_of(check: Check, reads: Sequence[ProbeRead], since: int = 0) -> Rows | 
 
 def side_effects(task: TaskSpec, record: Record) -> list[str]:
     """Keys that changed although the task neither expects nor ignores them; `unknown: ...` when they were not read."""
-    patterns = [*task.expected_changes, *task.always_ignore]
     end = record.observations[-1].observation_index if record.observations else 0
     last: dict[str, ProbeRead] = {}
     for read in sorted((r for r in record.probe_reads if r.probe == CHANGES), key=lambda r: r.observation_index):
         last[read.app_id] = read
-    unexpected: list[str] = []
+    unknown: list[str] = []
+    rows: Rows = []
     for read in last.values():
         if read.value is None or read.error is not None or read.observation_index < end:
-            unexpected.append(f"unknown: {read.error or 'changes were not read at the end'}")
+            unknown.append(f"unknown: {read.error or 'changes were not read at the end'}")
         else:
-            unexpected += [row[0] for row in read.value if row and not _expected(row[0], patterns)]
-    return unexpected
+            rows += read.value
+    return [*unknown, *unaccounted(rows, [*task.expected_changes, *task.always_ignore])]
 
 
-def changed_keys(task: TaskSpec, record: Record) -> list[str]:
-    """Keys of the state that the last reads say have changed, without those that the task always ignores."""
+def changed_rows(task: TaskSpec, record: Record) -> Rows:
+    """What the last reads say has changed, [key, added|removed|changed], without what the task always ignores."""
     end = record.observations[-1].observation_index if record.observations else 0
     reads = [read for read in record.probe_reads if read.probe == CHANGES and read.observation_index == end]
     rows = [row for read in reads for row in read.value or [] if read.error is None]
-    return [row[0] for row in rows if row and not _expected(row[0], task.always_ignore)]
-
-
-def _expected(key: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(key, pattern) for pattern in patterns)
+    return [row for row in rows if unaccounted([row], task.always_ignore)]
 
 
 def _result(check: Check, segment: str, record: Record, pass_id: str) -> CheckResult:

@@ -27,7 +27,7 @@ from pipeline.tasks import TaskSpec
 from pipeline.words import FailureCategory, Grade, Rule, StepGrade, Target, TraceGrade, VerdictStatus
 from verifiers.ballot import Ballot, ballot_of
 from verifiers.calibration import PASSED, CalibrationFile
-from verifiers.contract import Outcome, changed_keys, outcome_of
+from verifiers.contract import Outcome, changed_rows, outcome_of
 from verifiers.failures import category_of
 from verifiers.operations import any_task_specific
 from verifiers.telemetry import right_grade, signs_of
@@ -164,7 +164,7 @@ def _holds(case: Case, outcome: Outcome) -> bool:
 def _disputed(case: Case, outcome: Outcome, ballot: Ballot) -> Ruling | None:
     if not _holds(case, outcome):
         return None
-    if changed_keys(case.task, case.record) and not any_task_specific(case.record):
+    if changed_rows(case.task, case.record) and not any_task_specific(case.record):
         reason = "every check holds and the state has changed, yet the agent made no operation that could change it"
         return Ruling("undecided", None, "contract_disputed", reason)
     if not ballot.valid or ballot.share("complete"):
