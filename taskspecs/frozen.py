@@ -92,11 +92,11 @@ def undone(record: Record, stills: Stills, checks: Sequence[Check]) -> Record:
     return _reread(record, lambda read: before.get((read.app_id, read.probe), read))
 
 
-def disturbed(record: Record) -> Record:
-    """The same record with one change more, of a key that no application has."""
+def disturbed(record: Record, more: Sequence[Sequence[str]] = ((UNHEARD_OF, "added"),)) -> Record:
+    """The same record with further changes; by default one of a key that no application has."""
 
     def spoil(read: ProbeRead) -> ProbeRead:
-        rows = [*(read.value or []), [UNHEARD_OF, "added"]]
+        rows = [*(read.value or []), *map(list, more)]
         return read.model_copy(update={"value": rows}) if read.probe == CHANGES else read
 
     return _reread(record, spoil)

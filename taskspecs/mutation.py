@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, assert_never
 
-from pipeline.tasks import Check, TaskSpec
+from pipeline.tasks import Check
 from verifiers.contract import Rows, state_of
-from verifiers.normalise import folded, numbers_of
 
-_ENTERING = ("SelectOption", "Type")
-_NUMBER = re.compile(r"[+-]?\d[\d.,']*")
 _ELSE = "something else"
+_WORD = re.compile(r"[^\W_]+")
+_SYMBOLIC = re.compile(r"\\[A-Za-z]|(?<!\\)\[(?:\\.|[^\]\\])*\]|\(\?[a-zA-Z]+[:)]|\(\?P<\w+>|\{\d*,?\d*\}")
+"""Parts of a regular expression that stand for other marks than they show."""
+_ESCAPED = re.compile(r"\\(\W)")
 _HAN_FIRST, _HAN_LAST = "\u4e00", "\u9fff"
 
 
@@ -54,27 +55,6 @@ def survives(mutant: Mutant) -> bool:
     return state_of(mutant.check, mutant.rows) == "passed"
 
 
-def unchecked_values(task: TaskSpec, read: Sequence[tuple[Check, Rows]]) -> list[str]:
-    """Values that the instruction tells and the oracle enters, and that nothing in the contract looks at.
-
-    `read` are the checks of the task with what they read at the end.
-    """
-    if task.contract_kind != "state" or not task.feasible:
-        return []
-    entered = [folded(step.content or "") for step in task.oracle if step.action in _ENTERING]
-    said = folded(task.instruction)
-    values = dict.fromkeys(param.value for call in task.calls for param in call.params)
-    return [
-        value
-        for value in values
-        if (plain := folded(value))
-        and plain in said
-        and any(plain in text for text in entered)
-        and not any(_mentions(pattern, value) for pattern in task.expected_changes)
-        and not any(_looks_at(check, rows, value) for check, rows in read)
-    ]
-
-
 def _wrong_rows(check: Check, rows: Rows) -> Iterable[tuple[Rows, str]]:
     match check.verifier:
         case "equals":
@@ -86,7 +66,7 @@ def _wrong_rows(check: Check, rows: Rows) -> Iterable[tuple[Rows, str]]:
         case "count":
             return [([*rows, ["one more"]], "one row too many"), *([(rows[1:], "one row too few")] if rows else [])]
         case "matches":
-            return [([], "there is nothing"), ([[""]], "the text is empty"), ([[_ELSE]], "the text is another one")]
+            return _altered_text(check.expected, rows)
         case "text" | "number" | "date" | "unit":
             return _wrong_answers(check)
         case _:
@@ -115,6 +95,23 @@ def _altered_matches(expected: Sequence[str], rows: Rows) -> Iterator[tuple[Rows
             [[wrong if cell == wanted else cell for cell in row] for row in rows],
             f"{wrong!r} stands in place of {wanted!r}",
         )
+
+
+def _altered_text(expected: Sequence[str], rows: Rows) -> Iterator[tuple[Rows, str]]:
+    """No text, other ones, one of the same shape, and the text with each word altered that the pattern spells."""
+    text = rows[0][0] if rows and rows[0] else ""
+    yield [], "there is nothing"
+    yield [[""]], "the text is empty"
+    yield [[_ELSE]], "the text is another one"
+    yield [["".join(_other(mark) or mark for mark in text)]], "the text is another one of the same shape"
+    for word in dict.fromkeys(word for pattern in expected for word in _spelled(pattern)):
+        if word in text:
+            yield [[text.replace(word, near_miss(word))]], f"{near_miss(word)!r} stands in place of {word!r}"
+
+
+def _spelled(pattern: str) -> list[str]:
+    """The words that a regular expression spells out."""
+    return _WORD.findall(_ESCAPED.sub(r"\1", _SYMBOLIC.sub(" ", pattern)))
 
 
 def _wrong_answers(check: Check) -> Iterator[tuple[Rows, str]]:
@@ -159,20 +156,3 @@ def _other(mark: str) -> str | None:
     if mark.isascii() and mark.isalpha():
         return chr(ord(mark) + 1) if mark not in "zZ" else chr(ord(mark) - 1)
     return (chr(ord(mark) + 1) if mark < _HAN_LAST else _HAN_FIRST) if _HAN_FIRST <= mark <= _HAN_LAST else None
-
-
-def _looks_at(check: Check, rows: Rows, value: str) -> bool:
-    """Whether a check would have come out otherwise with another value."""
-    if any(_mentions(text, value) for text in (*check.expected, *(param.value for param in check.args))):
-        return True
-    text = rows[0][0] if rows and rows[0] else ""
-    altered = text.replace(value, near_miss(value))
-    return check.verifier == "matches" and altered != text and state_of(check, [[altered]]) != "passed"
-
-
-def _mentions(text: str, value: str) -> bool:
-    """Whether a cell, an argument or a pattern has a value, be it in another spelling of the same number."""
-    shown, wanted = folded(text), folded(value)
-    if wanted in shown or wanted in folded(re.sub(r"\\(.)", r"\1", text)):
-        return True
-    return _NUMBER.fullmatch(wanted) is not None and not set(numbers_of(value)).isdisjoint(numbers_of(text))

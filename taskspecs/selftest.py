@@ -27,12 +27,15 @@ from pipeline.safety import PermissiveGate
 from pipeline.structs import Fault
 from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, Segment, TaskSpec
 from pipeline.words import CheckState, RejectionReason
+from taskspecs.absence import unproved
+from taskspecs.binding import unchecked_values
 from taskspecs.fixture import fingerprint_of
 from taskspecs.frozen import FrozenEnvironment, Stills, disturbed, stills_of, undone
 from taskspecs.gate_cases import Finding
 from taskspecs.giveaway import in_wording, on_screen, told_values
-from taskspecs.mutation import mutants, survives, unchecked_values
-from verifiers.contract import evaluate, outcome_of, rows_at_end, side_effects, state_of
+from taskspecs.mutation import mutants, survives
+from taskspecs.neighbours import untouched_keys
+from verifiers.contract import changed_rows, evaluate, outcome_of, rows_at_end, side_effects, state_of
 
 ATTEMPTS = 2
 """Episodes that a self-test may need: one, and another when it breaks."""
@@ -156,7 +159,7 @@ class _Exam:
         task, ended = self._task, self.record.trajectory
         if not task.oracle and task.contract_kind != "rubric":
             return Finding("oracle_fails", "it has no oracle: nothing shows that it can be done")
-        if ended.termination != "finished":
+        if ended.termination != "finished" and not (ended.termination == "call_user" and ended.claim == "infeasible"):
             last = self.record.steps[-1].action if self.record.steps else None
             said = last.content if isinstance(last, CallUser) else ended.reason
             return Finding("oracle_fails", f"the oracle ended by {ended.termination}: {said}")
@@ -193,7 +196,10 @@ class _Exam:
                 self.mutants += 1
                 if survives(mutant):
                     return Finding("mutation_survives", f"check '{check.name}' holds although {mutant.what}")
-        unchecked = unchecked_values(self._task, read)
+        untold = unproved(self._task)
+        if untold:
+            return Finding("mutation_survives", untold)
+        unchecked = unchecked_values(self._task, read, changed_rows(self._task, self.record))
         if unchecked:
             return Finding("mutation_survives", f"nothing checks {unchecked[0]!r}, which the task tells to enter")
         return await self._undone() or self._disturbed()
@@ -211,11 +217,19 @@ class _Exam:
         return None
 
     def _disturbed(self) -> Finding | None:
-        """A change that nobody asked for is noticed."""
+        """A change that nobody asked for is noticed, and so is one of any row that the oracle leaves alone."""
         self.mutants += 1
-        if side_effects(self._task, disturbed(self.record)):
-            return None
-        return Finding("mutation_survives", "any change of the state would be taken for an expected one")
+        if not side_effects(self._task, disturbed(self.record)):
+            return Finding("mutation_survives", "any change of the state would be taken for an expected one")
+        for kind in ("changed", "removed"):
+            rows = [[key, kind] for key in untouched_keys(self.record)]
+            self.mutants += len(rows)
+            noticed = set(side_effects(self._task, disturbed(self.record, rows)))
+            missed = next((key for key, _ in rows if key not in noticed), None)
+            if missed is not None:
+                said = f"'{missed}', which the oracle leaves alone, could be {kind} as well"
+                return Finding("mutation_survives", f"{said}: what is expected to change is too wide")
+        return None
 
     async def _still_run(self, action: Action) -> Record:
         return await _run(self._task, FrozenEnvironment(self._stills), CannedPolicy([action]))
@@ -229,11 +243,11 @@ class _Exam:
         return self._task.contract_kind != "rubric" or check.probe in (ADDRESS, TREE)
 
 
-def _claims_of(task: TaskSpec) -> Iterator[Answer | Finished]:
+def _claims_of(task: TaskSpec) -> Iterator[Answer | CallUser | Finished]:
     """Ways to claim without having done anything."""
     yield from (Finished(content=text) for text in _CLAIMS)
     if task.feasible:
-        yield Finished(content="infeasible: it cannot be done")
+        yield from (kind(content="infeasible: it cannot be done") for kind in (Finished, CallUser))
     if any(check.probe == ANSWER for check in task.checks):
         guesses = dict.fromkeys([*_GUESSES, *told_values(task), task.instruction])
         yield from (Answer(content=text) for text in guesses if text)

@@ -43,7 +43,7 @@ ADD: dict[str, Any] = {
             ],
         }
     ],
-    "expected_changes": ["todo/*"],
+    "expected_changes": ["added:todo/*"],
 }
 DELETE: dict[str, Any] = {
     "id": "fake-todo.delete",

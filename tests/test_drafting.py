@@ -423,7 +423,7 @@ async def test_what_a_model_has_written_is_proved_like_any_other() -> None:
                 "checks": [{"name": "gone", "probe": "todos", "args": [], "verifier": "absent", "expected": [rent]}],
             }
         ],
-        "expected_changes": ["todo/*"],
+        "expected_changes": ["removed:todo/*"],
     }
     wanted = ask(app_ids=["fake-todo"], weights={one.capability_id: 0.0 for one in load_catalog("fake-todo")})
     wanted = wanted.model_copy(update={"weights": {**wanted.weights, "fake-todo.delete": 1.0}})

@@ -40,7 +40,7 @@ def garden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskSpec:
     monkeypatch.setattr(fixture, "entry_names", lambda: ["garden"])
     monkeypatch.setattr(fixture, "load_entry", lambda _: entry(tmp_path, "1"))
     monkeypatch.setattr(fixture, "server_of", lambda _: entry(tmp_path, "1"))
-    fixture._template.cache_clear()
+    fixture._first_state.cache_clear()
     return TASK.model_copy(update={"app_ids": ["garden"]})
 
 
@@ -68,9 +68,9 @@ def test_version_and_first_state_are(garden: TaskSpec, tmp_path: Path, monkeypat
         bed = place_of(entry(tmp_path, version)).template / "beds" / "one"
         bed.parent.mkdir(parents=True, exist_ok=True)
         bed.write_text(content, encoding="utf-8")
-        fixture._template.cache_clear()
+        fixture._first_state.cache_clear()
         prints.append(fingerprint_of(garden))
-    fixture._template.cache_clear()
+    fixture._first_state.cache_clear()
 
     assert len(set(prints)) == 3
     assert prints[0] == prints[3]

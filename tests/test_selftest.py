@@ -71,6 +71,34 @@ async def test_a_rubric_holds_by_what_address_and_tree_say() -> None:
     assert (trial.held, trial.reason) == (True, None)
 
 
+@pytest.mark.parametrize(
+    "expected", [["added:todo/*"], ["added:todo/*", "changed:note/*"], ["one:todo/*"], ["todo/11"]]
+)
+async def test_a_pattern_of_one_change_leaves_no_room_for_another(expected: list[str]) -> None:
+    trial = await tried(fake_task(ADDED, expected_changes=expected))
+
+    assert (trial.held, trial.detail) == (True, "")
+
+
+async def test_an_oracle_may_tell_the_user_that_it_cannot_be_done() -> None:
+    oracle = fake_task("Share the to-do").oracle
+    told = oracle[-1].model_copy(update={"action": "CallUser"})
+
+    trial = await tried(fake_task("Share the to-do", oracle=[*oracle[:-1], told]))
+
+    assert (trial.held, trial.detail) == (True, "")
+
+
+async def test_an_oracle_that_asks_the_user_proves_nothing() -> None:
+    oracle = fake_task("Share the to-do").oracle
+    asked = oracle[-1].model_copy(update={"action": "CallUser", "content": "Where is the button?"})
+
+    trial = await tried(fake_task("Share the to-do", oracle=[*oracle[:-1], asked]))
+
+    assert (trial.held, trial.reason) == (False, "oracle_fails")
+    assert "Where is the button?" in trial.detail
+
+
 async def test_one_episode_is_enough() -> None:
     environment = Counting()
 
@@ -178,6 +206,42 @@ BROKEN: dict[str, tuple[str, str, TaskSpec]] = {
         "mutation_survives",
         "nothing checks 'high'",
         fake_task(ADDED, segments=segments(check(args=STAMPS, verifier="count", expected=["1"]))),
+    ),
+    "a value that no call names is not looked at": (
+        "mutation_survives",
+        "nothing checks 'high'",
+        fake_task(ADDED, calls=[], segments=segments(check(args=STAMPS, verifier="count", expected=["1"]))),
+    ),
+    "any text of its shape will do": (
+        "mutation_survives",
+        "of the same shape",
+        fake_task(ADDED, segments=segments(check(args=STAMPS, verifier="matches", expected=["^[a-z]{4}$"]))),
+    ),
+    "a row that nobody names may change": (
+        "mutation_survives",
+        "'todo/1', which the oracle leaves alone, could be changed as well",
+        fake_task(ADDED, expected_changes=["todo/*"]),
+    ),
+    "a row that nobody names may go": (
+        "mutation_survives",
+        "'todo/1', which the oracle leaves alone, could be removed as well",
+        fake_task(ADDED, expected_changes=["todo/11", "removed:todo/*"]),
+    ),
+    "what is missing is another thing": (
+        "mutation_survives",
+        "is not what the task names",
+        fake_task(
+            "Share the to-do",
+            absence_checks=[check(args={"title": "Feed the parrot"}, verifier="count", expected=["0"])],
+        ),
+    ),
+    "nothing is missing": (
+        "mutation_survives",
+        "no absence check says that something is missing",
+        fake_task(
+            "Share the to-do",
+            absence_checks=[check(args={"title": "Pay the rent"}, verifier="contains", expected=["high"])],
+        ),
     ),
     "any change is expected": (
         "mutation_survives",

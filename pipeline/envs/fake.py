@@ -36,7 +36,7 @@ from pipeline.actions import (
     Type,
     Wait,
 )
-from pipeline.envs.fake_app import APP_ID, HEIGHT, SEED, WIDTH, Todo, TodoApp, Widget
+from pipeline.envs.fake_app import APP_ID, HEIGHT, PRIORITIES, SEED, WIDTH, Todo, TodoApp, Widget
 from pipeline.envs.fake_picture import draw
 from pipeline.errors import ActionError, EnvError, SetupError
 from pipeline.protocols import ActResult, Observation
@@ -223,6 +223,10 @@ class FakeEnvironment:
                 return self._answer(check.call, observation_index, [_cells(todo) for todo in found])
             case "todos":
                 return self._answer(check.call, observation_index, [[todo.title] for todo in todos])
+            case "priorities":
+                return self._answer(check.call, observation_index, [[priority] for priority in PRIORITIES])
+            case "buttons":
+                return self._answer(check.call, observation_index, [[name] for name in self._app.buttons()])
             case _:
                 return self._answer(check.call, observation_index, None)
 

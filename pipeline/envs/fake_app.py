@@ -87,6 +87,12 @@ class TodoApp:
         """The open page's elements in reading order, boxes as seen through the scrolled window."""
         return [_shifted(widget, -self.scroll) for widget in self._page()]
 
+    def buttons(self) -> list[str]:
+        """The buttons of all its pages: what can be done with the list, with an entry, and to be rid of one."""
+        number, todo = 0, Todo("")
+        pages = [*self._list_page(), *_todo_buttons(number), *_delete_page(number, todo)]
+        return [widget.node.name for widget in pages if widget.node.role == "button"]
+
     # --- what can be done ---------------------------------------------------------------------------------------
 
     def press(self, widget: Widget) -> None:
@@ -234,8 +240,7 @@ class TodoApp:
         yield self._field("Title", 12, 90, 300)
         yield from self._priority(12, 140)
         yield self._field("Notes", 12, 190, 400)
-        yield _button("Save", 12, 240, "send", "save")
-        yield _button("Delete", 96, 240, "open", f"/todo/{number}/delete")
+        yield from _todo_buttons(number)
 
     def _statistics_page(self) -> Iterator[Widget]:
         todos = self.todos.values()
@@ -264,6 +269,11 @@ def _navigation() -> Iterator[Widget]:
     for name, path in (("To-dos", "/"), ("Statistics", "/statistics"), ("Help", "/help")):
         yield _link(name, left, 10, path)
         left += 110
+
+
+def _todo_buttons(number: int) -> Iterator[Widget]:
+    yield _button("Save", 12, 240, "send", "save")
+    yield _button("Delete", 96, 240, "open", f"/todo/{number}/delete")
 
 
 def _delete_page(number: int, todo: Todo) -> Iterator[Widget]:
