@@ -212,6 +212,22 @@ BROKEN: dict[str, tuple[str, str, TaskSpec]] = {
         "nothing checks 'high'",
         fake_task(ADDED, calls=[], segments=segments(check(args=STAMPS, verifier="count", expected=["1"]))),
     ),
+    "a value is only looked at where it was before": (
+        "mutation_survives",
+        "nothing checks 'high'",
+        fake_task(
+            ADDED,
+            segments=[
+                Segment(
+                    name="added",
+                    checks=[
+                        check(args=STAMPS, verifier="count", expected=["1"]),
+                        check(args={"title": "Pay the rent"}, verifier="contains", expected=["high"]),
+                    ],
+                )
+            ],
+        ),
+    ),
     "any text of its shape will do": (
         "mutation_survives",
         "of the same shape",
