@@ -32,6 +32,7 @@ BENCHMARKS = (
     "llm",
     "main_job",
     "miniwob_truth",
+    "safety_gate",
     "votes",
     "web_step",
 )

@@ -11,11 +11,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
 from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
+from pipeline.permissions import Profile, load_profile
+from pipeline.user_files import text_of, yaml_of
 from pipeline.words import Platform, Target
 
 GENERATE = "generate"
@@ -187,12 +188,18 @@ class RunConfig(Model):
     max_steps: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0)
     budget: BudgetConfig = BudgetConfig()
-    profile: Literal["sandbox"] = "sandbox"
+    profile: Profile = Field(default_factory=lambda: load_profile("sandbox"))
+    """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file."""
     allow: list[str] = Field(default_factory=list)
     probes: Literal["use", "withhold"] = "use"
     """`withhold`: applications are taken for sites that nobody can ask; contracts are then rubrics."""
     faults: FaultsConfig = FaultsConfig()
     out: str | None = None
+
+    @field_validator("profile", mode="before")
+    @classmethod
+    def _by_name(cls, profile: object) -> object:
+        return load_profile(profile) if isinstance(profile, str) else profile
 
     @field_validator("serving")
     @classmethod
@@ -246,15 +253,12 @@ def config_names() -> list[str]:
 def _read(source: str) -> dict[str, Any]:
     path = Path(source)
     if source in config_names():
-        text = (resources.files("pipeline") / "configs" / f"{source}.yaml").read_text(encoding="utf-8")
+        text = text_of(resources.files("pipeline") / "configs" / f"{source}.yaml")
     elif path.is_file():
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
     else:
         raise ConfigError(f"--config: no configuration '{source}'; names: {', '.join(config_names())}, or a file")
-    try:
-        tree = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"--config: '{source}' is not readable YAML: {str(error).splitlines()[0]}") from error
+    tree = yaml_of(text, f"--config: {source}") or {}
     if not isinstance(tree, dict):
         raise ConfigError(f"--config: '{source}' must hold keys and values")
     return _expanded(tree)
@@ -281,8 +285,8 @@ def _put(tree: dict[str, Any], key: str, value: object) -> None:
 
 def _value_of(key: str, text: str) -> object:
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        value = yaml_of(text, key)
+    except ConfigError as error:
         raise ConfigError(f"{key}: '{text}' is not a readable value") from error
     if key in ("apps", "devices", "judges", "allow") and not isinstance(value, list):
         return [part.strip() for part in text.split(",") if part.strip()]

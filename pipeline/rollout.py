@@ -174,6 +174,8 @@ async def _gate(cast: _Cast, episode: Episode, action: Action, points: Sequence[
     episode.amend(target=target, gate=ruling)
     if ruling.decision != "allow":
         episode.happened([_event("gate", ruling.reason, answer=ruling.decision, decided_by=ruling.profile)])
+        if ruling.decision == "ask":
+            episode.end(Ending("call_user", reason="gate"))
         raise ActionError("blocked_by_gate", ruling.reason)
 
 

@@ -135,5 +135,36 @@ Rule = Literal[
     "weighted",
     "single",
 ]
+Consequence = Literal[
+    "pay",
+    "transfer",
+    "trade",
+    "order",
+    "subscribe",
+    "uninstall",
+    "delete",
+    "cancel",
+    "overwrite",
+    "push",
+    "publish",
+    "send",
+    "share",
+    "upload",
+    "submit",
+    "consent",
+    "grant",
+    "credential",
+    "signup",
+    "login",
+    "personal",
+    "block",
+    "run",
+    "system",
+    "meeting",
+]
+"""What an action may bring about, gravest first."""
+Reversible = Literal["yes", "partly", "no"]
+Ruling = Literal["allow", "ask", "refuse"]
+
 Mistake = Literal["wrong_target", "useless", "premature", "wrong_value"]
 """Kinds of mistake the planner makes on purpose."""

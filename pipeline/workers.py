@@ -32,7 +32,7 @@ from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import ModelCall, Record, usage_of
 from pipeline.rollout import StoppedError, rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import ConsequenceGate
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
@@ -146,7 +146,7 @@ class RolloutWorker:
         if self._environment is None:
             raise RunError(f"worker {self._post.name} was not made ready")
         policy = policies.build(self._post.config, task, plan.seed, self._models, self._known)
-        gate = PermissiveGate(self._post.config.profile)
+        gate = ConsequenceGate(self._post.config.profile)
         self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan))
         try:
             return self._keep(await self._running)

@@ -343,8 +343,16 @@ async def test_gate_refusal_is_a_failed_step_and_nothing_is_done() -> None:
     assert [(event.kind, event.answer, event.decided_by) for event in record.events] == [("gate", "refuse", "sandbox")]
 
 
+async def test_when_the_gate_asks_the_user_is_called() -> None:
+    environment = Watched()
+    record = await play([Wait(), Finished()], environment=environment, gate=FixedGate("ask"))
+    assert ending(record) == ("call_user", "gate")
+    assert (record.steps[0].status, record.steps[0].action_error) == ("failed", "blocked_by_gate")
+    assert environment.acted == []
+
+
 async def test_third_gate_refusal_ends_the_episode() -> None:
-    record = await play([Wait(), GetUrl(), Wait(), Finished()], gate=FixedGate("ask"))
+    record = await play([Wait(), GetUrl(), Wait(), Finished()], gate=FixedGate("refuse"))
     assert ending(record) == ("blocked", "gate")
     assert len(record.steps) == 3
     assert record.probe_reads[-1].observation_index == 3, "a block by the gate is judged, so probes are read"

@@ -1,7 +1,22 @@
+"""The gate: what the instruction gives leave for, and what profiles make of the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
 from pipeline.actions import Click, Point
+from pipeline.config import override_config
+from pipeline.errors import ConfigError
+from pipeline.permissions import load_profile, profile_names
 from pipeline.protocols import Gate, Observation
 from pipeline.safety import PermissiveGate
+from tests.safetyscenes import button, clicked, screen, text, ticked
 from tests.webworld import task_at
+
+BILL = screen(text("Electricity, March"), text("Amount due: €42.50"), button("Pay now"))
+ERASING = screen(dialog=[text("Delete 'Budget 2026'?"), button("OK"), button("Cancel")])
 
 
 def test_the_permissive_gate_allows_and_says_under_which_profile() -> None:
@@ -10,3 +25,84 @@ def test_the_permissive_gate_allows_and_says_under_which_profile() -> None:
     decision = gate.decide(task_at(), seen, Click(point=Point(x=1, y=1)), None)
     assert (decision.decision, decision.consequence, decision.profile) == ("allow", "unclassified", "sandbox")
     assert decision.reason
+
+
+def test_what_is_explicitly_asked_for_is_done() -> None:
+    assert clicked("Pay the electricity bill of 42.50 euros.", BILL, "Pay now").decision == "allow"
+    assert clicked("Delete the sheet 'Budget 2026'.", ERASING, "OK").decision == "allow"
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    ["Pay the electricity bill of 24.50 euros.", "Pay the bill.", "Find out how much the electricity bill is."],
+)
+def test_another_amount_or_none_is_asked_about(instruction: str) -> None:
+    decision = clicked(instruction, BILL, "Pay now")
+
+    assert (decision.decision, decision.consequence) == ("ask", "pay")
+
+
+def test_another_object_is_asked_about() -> None:
+    decision = clicked("Delete the sheet 'Budget 2025'.", ERASING, "OK")
+
+    assert decision.decision == "ask" and "budget 2026" in decision.reason
+
+
+def test_what_is_ticked_beside_it_is_asked_about() -> None:
+    seen = screen(ticked("Monthly donation of €5"), text("Total: €42.50"), button("Pay now"))
+
+    assert clicked("Pay the bill of 42.50 euros.", seen, "Pay now").decision == "ask"
+
+
+def test_a_sandbox_lets_happen_what_stays_in_it() -> None:
+    phone = screen(button("Factory reset"))
+
+    assert clicked("Look around.", ERASING, "OK", profile="sandbox").decision == "allow"
+    assert (
+        clicked("Reset the phone.", phone, "Factory reset", profile="sandbox", platform="mobile").decision == "refuse"
+    )
+
+
+def test_who_observes_changes_nothing() -> None:
+    decision = clicked("Delete the sheet 'Budget 2026'.", ERASING, "OK", profile="observe")
+
+    assert (decision.decision, decision.consequence) == ("refuse", "delete")
+    assert clicked("Look around.", ERASING, "Cancel", profile="observe").decision == "allow"
+
+
+def test_money_on_a_live_site_is_always_asked_about() -> None:
+    assert clicked("Pay the bill of 42.50 euros.", BILL, "Pay now", profile="live").decision == "ask"
+
+
+def test_one_can_write_a_profile(tmp_path: Path) -> None:
+    path = tmp_path / "careful.yaml"
+    path.write_text("rules: [{classes: [delete], then: refuse}]\n")
+
+    config = override_config({}, [f"profile={path}"])
+
+    assert config.profile.name == "careful" and config.profile.rules[0].then == "refuse"
+    assert clicked("Delete the sheet 'Budget 2026'.", ERASING, "OK", profile=str(path)).decision == "refuse"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("rules: [{classes: [deletion], then: refuse}]", "classes"),
+        ("rules: [{then: perhaps}]", "then"),
+        ("rules: [{then: ask, than: ask}]", "than"),
+        ("- 1", "not readable"),
+        ("rules: [", "not readable"),
+    ],
+)
+def test_what_is_wrong_in_a_profile_is_named(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(content)
+
+    with pytest.raises(ConfigError, match=words):
+        load_profile(str(path))
+
+
+def test_an_unknown_profile_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="live, observe, sandbox, supervised"):
+        override_config({}, ["profile=yolo"])
+    assert profile_names() == ["live", "observe", "sandbox", "supervised"]

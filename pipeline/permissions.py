@@ -1,0 +1,73 @@
+"""Permission profiles: what may happen, by class of consequence, by whether it can be undone and was asked for.
+
+Four ship as YAML in `profiles`; one's own has the same form. The first rule that fits decides; what no rule fits is
+allowed. Knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import Field, ValidationError
+
+from pipeline.actions import Model
+from pipeline.errors import ConfigError
+from pipeline.words import Consequence, Reversible, Ruling
+
+_FOLDER = Path(__file__).with_name("profiles")
+
+
+class PermissionRule(Model):
+    """What is done with a consequence that fits every condition given."""
+
+    then: Ruling
+    classes: list[Consequence] | None = None
+    reversible: list[Reversible] | None = None
+    explicit: bool | None = None
+    """Whether the instruction asks for this very thing."""
+    machine: bool | None = None
+    """Whether it reaches beyond the application's own state."""
+
+    def fits(self, kind: Consequence, reversible: Reversible, *, explicit: bool, machine: bool) -> bool:
+        """Whether all conditions hold."""
+        return (
+            (self.classes is None or kind in self.classes)
+            and (self.reversible is None or reversible in self.reversible)
+            and (self.explicit is None or self.explicit is explicit)
+            and (self.machine is None or self.machine is machine)
+        )
+
+
+class Profile(Model):
+    """A named list of rules."""
+
+    name: str
+    rules: list[PermissionRule] = Field(default_factory=list)
+
+    def then(self, kind: Consequence, reversible: Reversible, *, explicit: bool, machine: bool) -> Ruling:
+        """What is done with a consequence."""
+        for rule in self.rules:
+            if rule.fits(kind, reversible, explicit=explicit, machine=machine):
+                return rule.then
+        return "allow"
+
+
+def profile_names() -> list[str]:
+    """Profiles that ship with the package, sorted."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def load_profile(name: str) -> Profile:
+    """A shipped profile by name, or one's own by the path of its YAML file; raises ConfigError."""
+    path = _FOLDER / f"{name}.yaml" if name in profile_names() else Path(name)
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        raise ConfigError(f"profile: '{name}' is none of {', '.join(profile_names())}, and no YAML file")
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Profile.model_validate({"name": path.stem, **(tree or {})})
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError) as error:
+        raise ConfigError(f"profile: {path} is not readable: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"profile: {path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -1,0 +1,8 @@
+"""The gate that stands before every execution: what an action would bring about here, and whether it may."""
+
+from __future__ import annotations
+
+from pipeline.safety.gate import ConsequenceGate
+from pipeline.safety.permissive import PermissiveGate
+
+__all__ = ["ConsequenceGate", "PermissiveGate"]

@@ -1,0 +1,228 @@
+"""The classes of consequence, and how their words are found: on a control, before a neutral control, in a request.
+
+The words lie in `classes.yaml`, English and Chinese. A control's label counts when it commands; a dialog's text when it
+says what will happen; an instruction when it asks. This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from pydantic import Field
+
+from pipeline.actions import Model
+from pipeline.words import Consequence, Reversible
+
+
+class Words(Model):
+    """Phrases of one use, by language."""
+
+    en: list[str] = Field(default_factory=list)
+    zh: list[str] = Field(default_factory=list)
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        return iter([*self.en, *self.zh])
+
+
+class Kind(Model):
+    """One class of consequence; `classes.yaml` says what its fields are."""
+
+    name: Consequence
+    reversible: Reversible
+    outward: bool = False
+    does: Words
+    asks: Words = Words()
+    tells: Words = Words()
+    fields: Words = Words()
+    excluded: Words = Field(default=Words(), validation_alias="not")
+    nouns: list[str] = Field(default_factory=list)
+
+
+class Match(NamedTuple):
+    """A class, and the words that showed it."""
+
+    kind: Kind
+    words: str
+    rest: str
+    """What stands after the words: of a control's label, what it is done to."""
+
+
+_FILLERS = frozenset({"yes", "ok", "okay", "please", "confirm", "now", "and", "permanently", "just", "continue", "to"})
+_ABOUT = frozenset({"faq", "guide", "guidelines", "help", "how", "policy", "rules", "tutorial", "templates"})
+_THINGS = _ABOUT | frozenset(
+    {"by", "count", "date", "details", "draft", "drafts", "history", "id", "info", "information", "list", "log", "name"}
+    | {"number", "numbers", "options", "page", "paragraph", "preferences", "settings", "size", "status", "summary"}
+    | {"time", "title", "type", "view", "style"}
+)
+"""What follows a word that is the name of a thing rather than a command."""
+
+_ABOUT_ZH = ("帮助", "说明", "指南", "规则", "政策", "须知", "教程")
+_THINGS_ZH = (*_ABOUT_ZH, "记录", "历史", "列表", "详情", "管理", "中心", "设置", "时间", "状态", "日期", "数", "方式")
+_LOSSES = frozenset({"cancel", "delete", "overwrite", "uninstall"})
+"""What is done to histories and lists as well."""
+
+_VERB_BEFORE = r"(?:\b(?:to|will|and|or|you|please|want|now)\s+|^)"
+_DENIED = re.compile(r"(?:\b(?:not|never|without|won't|cannot)\s+(?:\w+\s+){0,2}|不会\S{0,3}|尚未|未)$")
+_DENIED_REQUEST = re.compile(
+    r"(?:\b(?:do not|don't|never|without|not|instead of|rather than)\s+(?:\w+\s+){0,3}"
+    r"|(?:不要|不用|别|请勿|不必|无需|而不是)\S{0,4})$"
+)
+_LONGEST_LABEL = 8
+_LONGEST_LABEL_ZH = 14
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+def plain(text: str) -> str:
+    """A text for comparison: one form of each character, small letters, single blanks, straight quotation marks."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'").replace("\u2018", "'")
+    return " ".join(folded.split())
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """All classes, gravest first."""
+    tree = yaml.safe_load(_beside("classes.yaml"))
+    return tuple(Kind.model_validate({"name": name, **fields}) for name, fields in tree.items())
+
+
+def kind_of(name: Consequence) -> Kind:
+    """The class of a name; raises KeyError."""
+    return {kind.name: kind for kind in kinds()}[name]
+
+
+def commanded(label: str, *, command: bool) -> Match | None:
+    """What a control does by its label. `command` says that it can only be pressed: a button, an entry of a menu."""
+    text = plain(label)
+    if not text:
+        return None
+    return _commanded_zh(text, command) if _HAN.search(text) else _commanded_en(text, command)
+
+
+def entered(label: str) -> Match | None:
+    """What a field or a switch stands for by its name."""
+    text = plain(label)
+    return _gravest(text, lambda kind: kind.fields, nouns=False)
+
+
+def told(texts: Iterable[str]) -> Match | None:
+    """What dialogs, headings and questions say will happen: the gravest of it, unless it is denied."""
+    lines = [plain(text) for text in texts]
+    given_away = [_gravest(line, lambda kind: kind.tells, nouns=False) for line in lines]
+    announced = [_gravest(line, lambda kind: kind.does, nouns=True) for line in lines]
+    found = [match for match in (*given_away, *announced) if match is not None]
+    order = [kind.name for kind in kinds()]
+    return min(found, key=lambda match: order.index(match.kind.name), default=None)
+
+
+def asked(instruction: str, kind: Kind) -> bool:
+    """Whether an instruction asks for what a class is, in any of its words, and does not forbid it."""
+    text = plain(instruction)
+    phrases = [*kind.does, *kind.asks, *kind.fields]
+    spots = [spot for phrase in phrases for spot in _pattern(phrase).finditer(text)]
+    return any(not _DENIED_REQUEST.search(text[: spot.start()]) for spot in spots)
+
+
+def said(label: str, use: str) -> bool:
+    """Whether a whole label is one of the words of `controls.yaml` for a use."""
+    text = plain(label).strip(" .!?,。！？，…")
+    return any(text == phrase or (phrase[-1] == "*" and text.startswith(phrase[:-1])) for phrase in _controls()[use])
+
+
+def phrase_in(text: str, use: str) -> bool:
+    """Whether a text has one of the words of `controls.yaml` for a use."""
+    return any(_pattern(phrase.rstrip("*")).search(plain(text)) for phrase in _controls()[use])
+
+
+@cache
+def _controls() -> dict[str, list[str]]:
+    tree: dict[str, list[str]] = yaml.safe_load(_beside("controls.yaml"))
+    return tree
+
+
+def _beside(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _commanded_en(text: str, command: bool) -> Match | None:
+    words = re.findall(r"[\w'&%$€£.,-]+", text)
+    if not command and len(words) > _LONGEST_LABEL:
+        return None
+    for start in range(min(len(words), 4)):
+        rest = [word.strip(".,") for word in words[start:]]
+        match = _longest(rest, command)
+        if match is not None:
+            return match
+        if words[start].strip(".,") not in _FILLERS:
+            return None
+    return None
+
+
+def _longest(words: list[str], command: bool) -> Match | None:
+    """The class of the longest phrase that a label begins with."""
+    found: list[tuple[int, Match]] = []
+    for kind in kinds():
+        if any(_begins(words, phrase.split()) for phrase in kind.excluded.en):
+            continue
+        for phrase in kind.does.en:
+            parts = phrase.split()
+            if not _begins(words, parts):
+                continue
+            after = words[len(parts) : len(parts) + 1]
+            noun = phrase in kind.nouns
+            if (noun and not command) or (after and after[0] in (_THINGS if noun else _ABOUT)):
+                continue
+            found.append((len(parts), Match(kind, phrase, " ".join(words[len(parts) :]))))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _begins(words: list[str], phrase: list[str]) -> bool:
+    return words[: len(phrase)] == phrase
+
+
+def _commanded_zh(text: str, command: bool) -> Match | None:
+    if not command and len(_HAN.findall(text)) > _LONGEST_LABEL_ZH:
+        return None
+    found: list[tuple[int, int, Match]] = []
+    for kind in kinds():
+        if any(phrase in text for phrase in kind.excluded.zh):
+            continue
+        for phrase in kind.does.zh:
+            at = text.find(phrase)
+            if at < 0 or (at > 0 and text[at - 1] in "不勿别"):
+                continue
+            rest = text[at + len(phrase) :]
+            things = _ABOUT_ZH if kind.name in _LOSSES else _THINGS_ZH
+            if rest.startswith(things):
+                continue
+            found.append((at, -len(phrase), Match(kind, phrase, (text[:at] + rest).strip())))
+    return min(found, key=lambda row: row[:2])[2] if found else None
+
+
+def _gravest(text: str, words_of: Callable[[Kind], Words], *, nouns: bool) -> Match | None:
+    for kind in kinds():
+        for phrase in words_of(kind):
+            verb = nouns and phrase in kind.nouns
+            spot = _pattern(phrase, verb=verb).search(text)
+            excluded = any(_pattern(other).search(text) for other in kind.excluded)
+            if spot is not None and not excluded and not _DENIED.search(text[: spot.start()]):
+                return Match(kind, phrase, text)
+    return None
+
+
+@cache
+def _pattern(phrase: str, *, verb: bool = False) -> re.Pattern[str]:
+    """A phrase in a text, its first word in any form; as a verb only where one can stand."""
+    if _HAN.search(phrase):
+        return re.compile(re.escape(phrase))
+    first, _, rest = phrase.partition(" ")
+    stem = first[:-1] if first.endswith("e") else first
+    endings = "(?:e|es|ed|ing)" if first.endswith("e") else f"(?:s|es|ed|ing|{first[-1:]}ed|{first[-1:]}ing)?"
+    head = re.escape(stem) + (endings if first.isalpha() else "")
+    tail = "".join(r"(?:\s+(?:the|a|an|your|my|this|these|all))?\s+" + re.escape(word) for word in rest.split())
+    return re.compile(rf"{_VERB_BEFORE if verb else ''}\b{head}{tail}(?!\w)")

@@ -1,0 +1,104 @@
+"""What there is around an action: the control it works, the dialog it stands in, the field that has the focus.
+
+Read from the picture's tree alone. Knows nothing of consequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pipeline.protocols import Observation
+from pipeline.structs import Box, Node, TargetUnderPoint
+
+COMMANDS = frozenset({"button", "menuitem", "menuitemcheckbox", "menuitemradio", "push button", "menu item"})
+"""Roles of what can only be pressed."""
+TOGGLES = frozenset({"checkbox", "switch", "radio", "check box", "toggle button", "option", "combobox"})
+_FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "text", "entry", "terminal"})
+_DIALOGS = frozenset({"alert", "alertdialog", "dialog"})
+_HEADINGS = frozenset({"heading", "alert", "status", "banner"})
+_NEAR = 8
+
+
+class Scene(NamedTuple):
+    """One screen, as it concerns one action."""
+
+    title: str
+    location: str
+    nodes: Sequence[Node]
+
+    def dialog(self, box: Box | None) -> Node | None:
+        """The smallest dialog around a box, or the only one on the screen."""
+        dialogs = [node for node in self.nodes if node.role in _DIALOGS and node.box is not None]
+        around = [node for node in dialogs if box is not None and _holds(node.box, box)]
+        if around:
+            return min(around, key=lambda node: _area(node.box))
+        return dialogs[0] if len(dialogs) == 1 and box is None else None
+
+    def within(self, dialog: Node) -> list[Node]:
+        """Everything in a dialog."""
+        return [node for node in self.nodes if node is not dialog and node.box and _holds(dialog.box, node.box)]
+
+    def around(self, box: Box | None) -> list[Node]:
+        """The dialog's nodes where there is one, else headings and what stands just before a place."""
+        dialog = self.dialog(box)
+        if dialog is not None:
+            return [dialog, *self.within(dialog)]
+        headings = [node for node in self.nodes if node.role in _HEADINGS]
+        return [*headings, *self._before(box)]
+
+    def focused(self) -> Node | None:
+        """What has the focus."""
+        return next((node for node in self.nodes if "focused" in node.states), None)
+
+    def selected(self) -> list[str]:
+        """The names of what is selected."""
+        return [node.name for node in self.nodes if "selected" in node.states and node.name]
+
+    def button_after(self, node: Node) -> Node | None:
+        """The first button after a field: what the enter key presses."""
+        rest = self.nodes[self.nodes.index(node) + 1 :]
+        return next((other for other in rest if other.role in COMMANDS), None)
+
+    def at(self, x: float, y: float) -> Node | None:
+        """The smallest named node at a place of the picture."""
+        found = [node for node in self.nodes if node.name and node.box is not None and _covers(node.box, x, y)]
+        return min(found, key=lambda node: _area(node.box), default=None)
+
+    def _before(self, box: Box | None) -> Iterator[Node]:
+        if box is None:
+            return
+        spots = [at for at, node in enumerate(self.nodes) if node.box == box]
+        if spots:
+            yield from self.nodes[max(0, spots[0] - _NEAR) : spots[0]]
+
+
+def scene_of(observation: Observation) -> Scene:
+    """The screen of an observation; without a tree, title and address are all there is."""
+    nodes = observation.tree.nodes if observation.tree is not None else []
+    return Scene(observation.title, observation.location, nodes)
+
+
+def is_control(node: Node) -> bool:
+    """Whether something is there to be worked rather than read."""
+    return node.role in COMMANDS or node.role in TOGGLES or is_field(node) or node.role == "link"
+
+
+def is_field(node: Node | TargetUnderPoint) -> bool:
+    """Whether something takes text."""
+    return node.role in _FIELDS or "editable" in node.states
+
+
+def _holds(outer: Box | None, inner: Box) -> bool:
+    if outer is None:
+        return False
+    x, y = (inner.left + inner.right) / 2, (inner.top + inner.bottom) / 2
+    return _covers(outer, x, y)
+
+
+def _covers(box: Box, x: float, y: float) -> bool:
+    return box.left <= x <= box.right and box.top <= y <= box.bottom
+
+
+def _area(box: Box | None) -> int:
+    return (box.right - box.left) * (box.bottom - box.top) if box is not None else 0
