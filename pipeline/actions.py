@@ -1,4 +1,5 @@
-"""The action space: small frozen models in one tagged union (UI-Venus-2 report, table 7, plus AcceptDialog).
+"""The action space: small frozen models in one tagged union (UI-Venus-2 report, table 7, with what the released
+model says beyond it on desktops, and AcceptDialog).
 
 Points are canonical integers 0..999 on both axes of the stored picture. This module knows nothing of how a model
 spells an action (dialects) nor of how one is executed (envs).
@@ -45,6 +46,20 @@ class DoubleClick(Model):
     """Two clicks in quick succession."""
 
     type: Literal["DoubleClick"] = "DoubleClick"
+    point: Point
+
+
+class TripleClick(Model):
+    """Three clicks in quick succession (desktop): programs mark a line or paragraph."""
+
+    type: Literal["TripleClick"] = "TripleClick"
+    point: Point
+
+
+class MiddleClick(Model):
+    """Press and release the middle button (desktop)."""
+
+    type: Literal["MiddleClick"] = "MiddleClick"
     point: Point
 
 
@@ -104,6 +119,20 @@ class Hotkey(Model):
     """Press up to three keys together, e.g. ["Control", "a"]."""
 
     type: Literal["Hotkey"] = "Hotkey"
+    keys: list[str] = Field(min_length=1, max_length=3)
+
+
+class KeyDown(Model):
+    """Press keys and keep them down until KeyUp or the end of the episode (desktop)."""
+
+    type: Literal["KeyDown"] = "KeyDown"
+    keys: list[str] = Field(min_length=1, max_length=3)
+
+
+class KeyUp(Model):
+    """Let go of keys (desktop)."""
+
+    type: Literal["KeyUp"] = "KeyUp"
     keys: list[str] = Field(min_length=1, max_length=3)
 
 
@@ -216,9 +245,12 @@ Action = Annotated[
     | GetUrl
     | Hotkey
     | Hover
+    | KeyDown
+    | KeyUp
     | Launch
     | LaunchApp
     | LongPress
+    | MiddleClick
     | PressBack
     | PressEnter
     | PressHome
@@ -228,6 +260,7 @@ Action = Annotated[
     | SelectOption
     | Swipe
     | TakeNote
+    | TripleClick
     | Type
     | Wait,
     Field(discriminator="type"),
@@ -236,7 +269,7 @@ Action = Annotated[
 ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 """Reads and writes an action as JSON."""
 
-Pointed = Click | DoubleClick | RightClick | LongPress | Hover | Scroll
+Pointed = Click | DoubleClick | TripleClick | RightClick | MiddleClick | LongPress | Hover | Scroll
 """Actions with one point."""
 
 Stroke = Drag | Swipe
@@ -259,12 +292,10 @@ def canonical_point(pixel: Pixel, width: int, height: int) -> Point:
 def points_of(action: Action) -> list[Point]:
     """The canonical points an action names: none, one, or start and end."""
     match action:
-        case Click() | DoubleClick() | RightClick() | LongPress() | Hover() | Scroll():
-            return [action.point]
         case Drag() | Swipe():
             return [action.start, action.end]
         case _:
-            return []
+            return [action.point] if isinstance(action, Pointed) else []
 
 
 def render(action: Action) -> str:

@@ -27,6 +27,7 @@ from pipeline.app_entry import (
     load_entry,
 )
 from pipeline.errors import EpisodeError
+from pipeline.program_probe import ProgramProbe
 from pipeline.protocols import Facts
 from pipeline.tasks import Capability, TaskSpec
 from verifiers.quoting import quoted
@@ -153,6 +154,8 @@ def arguments_of(probe: AnyProbe) -> list[str]:
             found = [name for text in probe.where.values() for name in _TEXT_ARGUMENT.findall(text)]
         case SettingProbe():
             found = _TEXT_ARGUMENT.findall(probe.name)
+        case _:
+            found = _TEXT_ARGUMENT.findall(" ".join(_said(probe)))
     return sorted(set(found))
 
 
@@ -179,3 +182,10 @@ def _asks(probe: AnyProbe) -> str:
             return f"{', '.join(probe.select)} of {probe.uri}"
         case SettingProbe():
             return f"the {probe.namespace} setting {probe.name}"
+        case _:
+            return f"{probe.kind}: {', '.join(_said(probe))}"
+
+
+def _said(probe: ProgramProbe) -> list[str]:
+    """The texts of a desktop program's probe, without its kind."""
+    return [value for key, value in probe.model_dump().items() if key != "kind" and isinstance(value, str) and value]

@@ -20,9 +20,12 @@ from pipeline.actions import (
     GetUrl,
     Hotkey,
     Hover,
+    KeyDown,
+    KeyUp,
     Launch,
     LaunchApp,
     LongPress,
+    MiddleClick,
     Pixel,
     Point,
     PressBack,
@@ -34,6 +37,7 @@ from pipeline.actions import (
     SelectOption,
     Swipe,
     TakeNote,
+    TripleClick,
     Type,
     Wait,
     canonical_point,
@@ -68,8 +72,9 @@ DIVISORS = {
 RESIZED = {"fara", "ui-tars-1.5"}
 
 _EVERYTHING = (
-    "AcceptDialog Answer CallUser Click DoubleClick Drag Finished GetScreenshot GetUrl Hotkey Hover Launch LaunchApp "
-    "LongPress PressBack PressEnter PressHome PressRecent RightClick Scroll SelectOption Swipe TakeNote Type Wait"
+    "AcceptDialog Answer CallUser Click DoubleClick Drag Finished GetScreenshot GetUrl Hotkey Hover KeyDown KeyUp "
+    "Launch LaunchApp LongPress MiddleClick PressBack PressEnter PressHome PressRecent RightClick Scroll SelectOption "
+    "Swipe TakeNote TripleClick Type Wait"
 )
 _QWEN = (
     "Answer CallUser Click DoubleClick Hotkey Hover LaunchApp LongPress PressBack PressEnter PressHome PressRecent "
@@ -109,7 +114,8 @@ SAYS = {
         "Scroll SelectOption TakeNote Type Wait"
     ),
     "ui-venus-2-desktop": (
-        "CallUser Click DoubleClick Drag Finished Hotkey Hover PressEnter RightClick ScrollAtCentre Type Wait"
+        "CallUser Click DoubleClick Drag Finished Hotkey Hover KeyDown KeyUp MiddleClick PressEnter RightClick "
+        "ScrollAtCentre TripleClick Type Wait"
     ),
     "ui-venus-2-grounding": "Click Infeasible",
     "ui-venus-2-mobile": (
@@ -221,6 +227,8 @@ def _move(word: str, at: st.SearchStrategy[tuple[Pixel, Point]], picture: Pictur
         "RightClick": RightClick,
         "LongPress": LongPress,
         "Hover": Hover,
+        "MiddleClick": MiddleClick,
+        "TripleClick": TripleClick,
     }
     strokes: dict[str, Callable[..., Action]] = {"Drag": Drag, "Swipe": Swipe}
     if word in pointed:
@@ -261,6 +269,8 @@ def _pointless(word: str) -> st.SearchStrategy[Action]:
         "Launch": TEXTS.map(lambda text: Launch(url=text)),
         "LaunchApp": TEXTS.map(lambda text: LaunchApp(app=text)),
         "Hotkey": HOTKEYS.map(lambda keys: Hotkey(keys=keys)),
+        "KeyDown": HOTKEYS.map(lambda keys: KeyDown(keys=keys)),
+        "KeyUp": HOTKEYS.map(lambda keys: KeyUp(keys=keys)),
         "SelectOption": st.integers(0, 500).map(lambda index: SelectOption(index=index)),
         "Done": st.sampled_from([Finished(), Finished(content="infeasible:")]),
         "Infeasible": st.just(Finished(content="infeasible:")),

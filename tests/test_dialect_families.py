@@ -153,9 +153,9 @@ def test_a_sequence_belongs_to_the_desktop() -> None:
         ("Swipe(amount=5, axis='diagonal')", "bad_arguments"),
         ("Hotkey(keys=['a'], repeat=0)", "bad_arguments"),
         ("Hotkey(keys=['a'], repeat=True)", "bad_arguments"),
-        ("KeyDown(keys=['shift'])", "unknown_action"),
+        ("KeyDown()", "bad_arguments"),
         ("MouseUp()", "unknown_action"),
-        ("TripleClick(box=(1, 2))", "unknown_action"),
+        ("TripleClick()", "bad_arguments"),
     ],
 )
 def test_desktop_refuses_what_is_relative_to_the_pointer_or_held(reply: str, code: str) -> None:

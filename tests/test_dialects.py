@@ -19,9 +19,10 @@ PICTURE = Picture(1280, 800)
 FIELDS: dict[str, dict[str, object]] = {
     **{word: {"content": "x"} for word in ("Answer", "CallUser", "TakeNote", "Type")},
     **{word: {"point": {"x": 7, "y": 9}} for word in ("Click", "DoubleClick", "Hover", "LongPress", "RightClick")},
+    **{word: {"point": {"x": 7, "y": 9}} for word in ("MiddleClick", "TripleClick")},
     **{word: {"start": {"x": 7, "y": 9}, "end": {"x": 8, "y": 3}} for word in ("Drag", "Swipe")},
     "Finished": {"content": "a text"},
-    "Hotkey": {"keys": ["a"]},
+    **{word: {"keys": ["a"]} for word in ("Hotkey", "KeyDown", "KeyUp")},
     "Launch": {"url": "x"},
     "LaunchApp": {"app": "x"},
     "Scroll": {"point": {"x": 7, "y": 9}, "direction": "left"},

@@ -17,9 +17,12 @@ from pipeline.actions import (
     GetUrl,
     Hotkey,
     Hover,
+    KeyDown,
+    KeyUp,
     Launch,
     LaunchApp,
     LongPress,
+    MiddleClick,
     PressBack,
     PressEnter,
     PressHome,
@@ -29,6 +32,7 @@ from pipeline.actions import (
     SelectOption,
     Swipe,
     TakeNote,
+    TripleClick,
     Type,
     Wait,
 )
@@ -57,7 +61,9 @@ def move_of(action: Action) -> Move:
             return "enter"
         case Hotkey():
             return "look" if _only_looks(action) else "press"
-        case Click() | DoubleClick() | RightClick() | LongPress() | Drag() | PressEnter() | AcceptDialog():
+        case Click() | DoubleClick() | TripleClick() | RightClick() | MiddleClick() | LongPress() | Drag():
+            return "press"
+        case KeyDown() | KeyUp() | PressEnter() | AcceptDialog():
             return "press"
         case Answer() | CallUser() | Finished():
             return "end"

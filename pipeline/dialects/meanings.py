@@ -14,6 +14,7 @@ LANGUAGES = ("en", "zh")
 
 _WEB: tuple[Platform, ...] = ("web",)
 _MOBILE: tuple[Platform, ...] = ("mobile",)
+_DESKTOP: tuple[Platform, ...] = ("desktop",)
 _POINTER: tuple[Platform, ...] = ("web", "desktop")
 _ALL: tuple[Platform, ...] = ("web", "mobile", "desktop")
 
@@ -29,6 +30,8 @@ class Meaning(NamedTuple):
 MEANINGS: Mapping[str, Meaning] = {
     "Click": Meaning("click or tap the point once", "在该点单击或轻触"),
     "DoubleClick": Meaning("click or tap the point twice in quick succession", "在该点快速连点两次"),
+    "TripleClick": Meaning("click the point three times in quick succession", "在该点快速连点三次", _DESKTOP),
+    "MiddleClick": Meaning("click the point with the middle button", "在该点按鼠标中键", _DESKTOP),
     "RightClick": Meaning("click the point with the secondary button", "在该点按鼠标右键", _POINTER),
     "LongPress": Meaning("press the point, hold, release", "在该点按住片刻后松开"),
     "Hover": Meaning("rest the pointer on the point without pressing", "把指针停在该点，不按下", _POINTER),
@@ -37,6 +40,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "Scroll": Meaning("scroll towards what lies in this direction", "朝该方向滚动，显示那一侧的内容"),
     "Type": Meaning("enter the text where the focus is", "在当前焦点处输入文字"),
     "Hotkey": Meaning("press up to three keys together", "同时按下最多三个键", _POINTER),
+    "KeyDown": Meaning("press up to three keys and keep them down", "按下最多三个键并保持按住", _DESKTOP),
+    "KeyUp": Meaning("let go of keys that are kept down", "松开按住的键", _DESKTOP),
     "SelectOption": Meaning(
         "choose the option with this position, counted from 0, in the drop-down clicked last",
         "在刚点开的原生下拉框中选择第几项，从 0 数起",

@@ -7,7 +7,7 @@ Desktop and puzzle numbers are divided by 999, the others by 1000. What is kept,
 - Desktop `Swipe` turns the wheel at the pointer, which a reply does not tell: the picture's centre is taken, with the
   flag `at_centre`; the amount only gives the direction. A click without a point is refused.
 - `Hotkey` with `repeat=n` counts as a `Sequence` of n hotkeys.
-- Held keys and buttons, triple and middle clicks have no counterpart and are refused.
+- Held buttons have no counterpart and are refused.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from pipeline.actions import (
     GetUrl,
     Hotkey,
     Hover,
+    KeyDown,
+    KeyUp,
     Launch,
     LaunchApp,
     LongPress,
+    MiddleClick,
     PressBack,
     PressEnter,
     PressHome,
@@ -35,6 +38,7 @@ from pipeline.actions import (
     SelectOption,
     Swipe,
     TakeNote,
+    TripleClick,
     Type,
     Wait,
 )
@@ -50,6 +54,7 @@ _CONTENT = text("content")
 _MAYBE_CONTENT = text("content", default="")
 _STROKE = start_and_end("start", "end")
 _KEYS = Slot("keys", ("keys",), Keys())
+_HELD_KEYS = Slot("keys", ("key", "keys"), Keys())
 _WAY = Slot("direction", ("direction",), Way())
 _CENTRE = Slot("point", (), At(optional=True))
 
@@ -59,8 +64,7 @@ _CALL_USER = Verb("CallUser", CallUser, (_MAYBE_CONTENT,))
 _FINISHED = Verb("Finished", Finished, (_MAYBE_CONTENT,))
 _DRAG = Verb("Drag", Drag, _STROKE)
 
-_HELD = "held keys and buttons are not supported; use Hotkey or Drag"
-_NO_BUTTON = "this kind of click is not supported"
+_HELD = "held buttons are not supported; use Drag"
 
 
 class DesktopCalls(Tagged):
@@ -98,25 +102,22 @@ DESKTOP = Grammar(
     (
         Verb("Click", Click, (point("box"),)),
         Verb("DoubleClick", DoubleClick, (point("box"),)),
+        Verb("TripleClick", TripleClick, (point("box"),)),
         Verb("RightClick", RightClick, (point("box"),)),
+        Verb("MiddleClick", MiddleClick, (point("box"),)),
         Verb("Hover", Hover, (point("box"),)),
         _DRAG,
         _wheel("vertical", "up", "down"),
         _wheel("horizontal", "right", "left"),
         _TYPE,
         Verb("Hotkey", Hotkey, (_KEYS,)),
+        Verb("KeyDown", KeyDown, (_HELD_KEYS,)),
+        Verb("KeyUp", KeyUp, (_HELD_KEYS,)),
         _WAIT,
         _CALL_USER,
         _FINISHED,
     ),
-    {
-        "KeyDown": _HELD,
-        "KeyUp": _HELD,
-        "MouseDown": _HELD,
-        "MouseUp": _HELD,
-        "TripleClick": _NO_BUTTON,
-        "MiddleClick": _NO_BUTTON,
-    },
+    {"MouseDown": _HELD, "MouseUp": _HELD},
     patch=_PATCH,
 )
 

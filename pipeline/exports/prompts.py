@@ -20,10 +20,11 @@ from pipeline.words import Platform
 _PHONE = frozenset({"GetScreenshot", "LaunchApp", "LongPress", "PressHome", "PressRecent", "Swipe"})
 _BROWSER = frozenset({"AcceptDialog", "GetUrl", "Launch", "SelectOption"})
 _POINTER = frozenset({"Hotkey", "Hover", "RightClick", "Scroll"})
+_DESKTOP = frozenset({"KeyDown", "KeyUp", "MiddleClick", "TripleClick"})
 _ELSEWHERE: Mapping[Platform, frozenset[str]] = {
-    "web": _PHONE,
-    "mobile": _BROWSER | _POINTER,
-    "desktop": _PHONE | _BROWSER,
+    "web": _PHONE | _DESKTOP,
+    "mobile": _BROWSER | _POINTER | _DESKTOP,
+    "desktop": _BROWSER | {"GetScreenshot", "PressHome", "PressRecent"},
 }
 """Actions that a platform does not have."""
 

@@ -282,6 +282,9 @@ def _names_target(step: ProcedureStep) -> bool:
     return step.role is not None or step.name is not None
 
 
+_POINTED = ("Click", "DoubleClick", "Hover", "LongPress", "MiddleClick", "RightClick", "TripleClick")
+
+
 def action_of(step: ProcedureStep, point: object) -> Action:
     """The action a procedure step stands for; raises ConfigError when a procedure cannot express it."""
     text = step.content or ""
@@ -290,13 +293,15 @@ def action_of(step: ProcedureStep, point: object) -> Action:
         "CallUser": {"content": text},
         "Finished": {"content": text},
         "Hotkey": {"keys": text.split("+")},
+        "KeyDown": {"keys": text.split("+")},
+        "KeyUp": {"keys": text.split("+")},
         "Launch": {"url": text},
         "LaunchApp": {"app": text},
         "Scroll": {"point": point, "direction": text or "down"},
         "TakeNote": {"content": text},
         "Type": {"content": text},
     }
-    pointed = {"point": point} if step.action in ("Click", "DoubleClick", "Hover", "LongPress", "RightClick") else {}
+    pointed = {"point": point} if step.action in _POINTED else {}
     try:
         return ACTION.validate_python({"type": step.action, **fields.get(step.action, pointed)})
     except ValidationError as error:

@@ -30,13 +30,17 @@ _VERBS = {
     "GetScreenshot": ("Take a fresh look", "重新截屏"),
     "GetUrl": ("Ask for the address", "查看当前网址"),
     "Hover": ("Hover over", "悬停在"),
+    "KeyDown": ("Hold down", "按住"),
+    "KeyUp": ("Let go of", "松开"),
     "LaunchApp": ("Open the app", "打开应用"),
     "LongPress": ("Press and hold", "长按"),
+    "MiddleClick": ("Middle-click", "中键点击"),
     "PressEnter": ("Press Enter", "按回车键"),
     "PressHome": ("Go to the home screen", "回到主屏幕"),
     "PressRecent": ("Show recent apps", "查看最近应用"),
     "RightClick": ("Right-click", "右键点击"),
     "SelectOption": ("Choose", "选择"),
+    "TripleClick": ("Triple-click", "三击"),
 }
 _ROLES = {
     "button": "按钮",
