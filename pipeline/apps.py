@@ -17,11 +17,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline import guardian
-from pipeline.app_entry import AppEntry, app_names, load_app, load_entry, server_of
+from pipeline.app_entry import (
+    AppEntry,
+    PhoneEntry,
+    ProgramEntry,
+    app_names,
+    entry_names,
+    load_app,
+    load_entry,
+    server_of,
+)
 from pipeline.app_install import install, install_for, place_of
 from pipeline.app_instance import Instance
 from pipeline.app_probes import PageEval
 from pipeline.config import load_config
+from pipeline.debian_install import DESKTOP, missing
+from pipeline.debian_install import install as install_packages
 from pipeline.errors import ConfigError, PathproofError
 from pipeline.reaper import PREFIX, Scratch, sweep
 
@@ -50,19 +61,31 @@ class AppStatus(NamedTuple):
     version: str
     licence: str
     installed: bool
+    desktop: bool
+    """Whether it is a program of a desktop, of packages of the system."""
 
 
 def list_apps() -> list[AppStatus]:
     """Every application of the catalog."""
-    entries = [load_app(name) for name in app_names()]
-    return [AppStatus(e.app_id, e.title, e.version, e.licence, place_of(e).ready) for e in entries]
+    return [_status(entry) for entry in map(load_entry, entry_names()) if not isinstance(entry, PhoneEntry)]
+
+
+def _status(entry: AppEntry | ProgramEntry) -> AppStatus:
+    there = place_of(entry).ready if isinstance(entry, AppEntry) else not missing(entry.install.packages)
+    return AppStatus(entry.app_id, entry.title, entry.version, entry.licence, there, isinstance(entry, ProgramEntry))
 
 
 def up(app_id: str, announce: Callable[[str], None]) -> None:
     """Run an application in the foreground until Ctrl-C or `down`; `announce` is told each address to open.
 
-    Raises ConfigError for an unknown application and SetupError when it does not start.
+    Of a desktop's program, and of the desktop, the missing packages are installed and announced, which only root can.
+    Raises ConfigError for an unknown application and SetupError when it does not start or cannot be installed.
     """
+    program = load_entry(app_id)
+    if isinstance(program, ProgramEntry):
+        added = install_packages([*DESKTOP, *program.install.packages])
+        announce(f"{program.title} is installed" + (f": {' '.join(added)}" if added else ""))
+        return
     entry = load_app(app_id)
     sweep()  # what an earlier run left when its guardian was killed as well
     with Scratch(f"up-{app_id}") as scratch:
@@ -89,6 +112,9 @@ def main(arguments: Sequence[str]) -> int:
                 names = names or app_names()
             case _:
                 raise ConfigError("usage: python -m pipeline.apps install [APP ... | --config NAME]")
+        programs = [entry for entry in map(load_entry, names) if isinstance(entry, ProgramEntry)]
+        if programs:
+            install_packages([*DESKTOP, *(package for entry in programs for package in entry.install.packages)])
         for entry in filter(None, map(server_of, names)):
             if not place_of(entry).ready:
                 sys.stderr.write(f"installing the application {entry.app_id} {entry.version}\n")

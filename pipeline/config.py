@@ -169,7 +169,9 @@ class RunConfig(Model):
 
     apps: list[str] = Field(default_factory=list)
     platform: Platform = "web"
-    provider: Literal["chromium", "fake", "adb", "avd", "handset"] = "chromium"
+    provider: Literal["chromium", "fake", "adb", "avd", "handset", "xvfb", "qemu"] = Field(
+        default_factory=lambda given: "xvfb" if given.get("platform") == "desktop" else "chromium"
+    )
     devices: list[str] = Field(default_factory=list)
     """Of `adb` serials or addresses, all on the bus where there is none; of `avd` one virtual device, NAME@SNAPSHOT."""
     tasks: TasksConfig = TasksConfig()
@@ -255,7 +257,7 @@ def _read(source: str) -> dict[str, Any]:
     if source in config_names():
         text = text_of(resources.files("pipeline") / "configs" / f"{source}.yaml")
     elif path.is_file():
-        text = text_of(path)
+        text = text_of(path, "--config")
     else:
         raise ConfigError(f"--config: no configuration '{source}'; names: {', '.join(config_names())}, or a file")
     tree = yaml_of(text, f"--config: {source}") or {}

@@ -18,6 +18,7 @@ from playwright.sync_api import sync_playwright
 from pipeline.apps import list_apps
 from pipeline.clients import Need
 from pipeline.config import RunConfig
+from pipeline.debian_install import DESKTOP, advice, missing
 from pipeline.envs.browser import find_chromium
 from pipeline.envs.device_survey import Seen, adb_version, emulators, survey_devices
 from pipeline.errors import ConfigError, EpisodeError, RunError
@@ -40,7 +41,15 @@ class Finding(NamedTuple):
 
 def examine(config: RunConfig) -> list[Finding]:
     """Everything worth knowing about this machine, and about the models that the configuration names."""
-    return [*_programs(), *_applications(), *_phones(config), _room(), _exposure(), *_endpoints(config)]
+    return [
+        *_programs(),
+        *_applications(),
+        *_phones(config),
+        _desktop(config),
+        _room(),
+        _exposure(),
+        *_endpoints(config),
+    ]
 
 
 def chromium() -> Path:
@@ -62,7 +71,8 @@ def _programs() -> Iterator[Finding]:
 
 def _applications() -> Iterator[Finding]:
     for app in list_apps():
-        fix = "installed" if app.installed else "installed when first used, or by `make setup`"
+        by = f"`pathproof apps up {app.app_id}`" if app.desktop else "`make setup`, or when first used"
+        fix = "installed" if app.installed else f"installed by {by}"
         yield Finding(app.app_id, app.installed, False, f"{app.version} {fix}")
 
 
@@ -82,6 +92,13 @@ def _phones(config: RunConfig) -> Iterator[Finding]:
     if not any(device.good for device in devices):
         advice = "no phone answers; connect one with USB debugging, or use provider=handset, which needs only Chromium"
         yield Finding("phone", False, config.provider == "adb", advice)
+
+
+def _desktop(config: RunConfig) -> Finding:
+    """Whether a private X display of this machine can be had, which the provider xvfb needs."""
+    absent = missing(DESKTOP)
+    detail = advice(absent) if absent else "provider=xvfb has all it needs, beside the programs themselves"
+    return Finding("desktop", not absent, config.provider == "xvfb", detail)
 
 
 def _seen(seen: Seen, *, needed: bool) -> Finding:

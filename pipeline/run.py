@@ -110,13 +110,14 @@ def _start(run: Run, tasks: Sequence[TaskSpec]) -> Outcome:
 
 
 def _prepare(config: RunConfig, board: Board) -> None:
-    """Prove there is a browser and install the applications, where the work happens on this machine.
+    """Prove there is a browser if one is needed and install the applications, where the work happens on this machine.
 
     An application that cannot be installed is left to become a fault of its tasks. In a cluster the workers see to it.
     """
     if config.provider == "fake" or joins_cluster():
         return
-    chromium()
+    if config.platform != "desktop":
+        chromium()
     for app_id in config.apps:
         try:
             install_for(app_id)

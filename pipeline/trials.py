@@ -34,6 +34,7 @@ _SPARE_SECONDS = 60.0
 _PLACES: dict[Platform, dict[str, str]] = {
     "web": {"platform": "web", "provider": "chromium"},
     "mobile": {"platform": "mobile", "provider": "handset"},
+    "desktop": {"platform": "desktop", "provider": "xvfb"},
 }
 _TRIES = 2
 """Workers a task may cost before it is left untested."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipeline.apps import Instance, load_app
 from pipeline.config import RunConfig
 from pipeline.envs.browser import Browser
+from pipeline.envs.desktops import desktop_environment
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.phones import phone_environment
 from pipeline.envs.web import WebEnvironment
@@ -30,5 +31,7 @@ def _made(config: RunConfig, scratch: Scratch) -> Environment:
             )
         case "adb" | "avd" | "handset", "mobile":
             return phone_environment(config, scratch)
+        case "xvfb" | "qemu", "desktop":
+            return desktop_environment(config)
         case provider, platform:
             raise ConfigError(f"provider: '{provider}' does not run the platform '{platform}'")

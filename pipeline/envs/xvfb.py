@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from pipeline.actions import Pixel
 from pipeline.app_state import inside
+from pipeline.debian_install import DESKTOP, demand
 from pipeline.envs import locales
 from pipeline.envs.atspi import COMMAND, TreeReader
 from pipeline.envs.home_files import fingerprints
@@ -25,7 +26,7 @@ from pipeline.envs.x11_display import BUTTON_PRESS, BUTTON_RELEASE, MOTION, Disp
 from pipeline.envs.x11_rest import settle
 from pipeline.envs.x11_typing import Keyboard
 from pipeline.envs.x11_wire import RefusedError
-from pipeline.envs.xvfb_session import Session, missing
+from pipeline.envs.xvfb_session import Session
 from pipeline.errors import EnvError, SetupError, TreeError
 from pipeline.structs import Node
 
@@ -63,10 +64,7 @@ class XvfbMachine(Machine):
 
     async def boot(self) -> None:
         """See that what a session is made of is there; raises SetupError that names the packages."""
-        lacking = missing()
-        if lacking:
-            advice = f"as root: apt-get install --no-install-recommends {' '.join(lacking)}"
-            raise SetupError("desktop_missing", f"a desktop needs more Debian packages; {advice}")
+        await asyncio.to_thread(demand, DESKTOP, "a desktop")
 
     async def revert(self) -> None:
         """End the session, and begin another one; raises SetupError."""

@@ -29,14 +29,7 @@ from pipeline.guardian import MARK, marked, send, wait
 from pipeline.reaper import Scratch
 
 WIDTH, HEIGHT = 1280, 800
-NEEDED = {
-    "Xvfb": "xvfb",
-    "setxkbmap": "x11-xkb-utils",
-    "openbox": "openbox",
-    "dbus-daemon": "dbus-daemon",
-}
-"""Programs of a session by the Debian packages that they come from."""
-LAUNCHER = Path("/usr/libexec/at-spi-bus-launcher")
+LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
 """Of the package at-spi2-core."""
 
 _START_SECONDS = 20.0
@@ -47,12 +40,6 @@ _ANY_FAMILY = 0xFFFF
 _GREY = 0x5A6B7B
 _PARTS = Path(__file__).parent / "session"
 _SETTINGS = {".config/gtk-3.0/settings.ini": "gtk-settings.ini"}
-
-
-def missing() -> list[str]:
-    """Debian packages that a session needs and this machine has not."""
-    absent = {package for program, package in NEEDED.items() if shutil.which(program) is None}
-    return sorted(absent | (set() if LAUNCHER.exists() else {"at-spi2-core"}))
 
 
 class Session:
@@ -96,7 +83,7 @@ class Session:
             daemon = self.spawn("bus", ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={address}"])
             await self._until(bus.exists, daemon, "bus")
             # Programs that find no accessibility bus, or a silent one, wait for it for half a minute.
-            self.spawn("accessibility", [str(LAUNCHER), "--launch-immediately"])
+            self.spawn("accessibility", [LAUNCHER, "--launch-immediately"])
             manager = self.spawn("openbox", ["openbox", "--sm-disable", "--config-file", str(_PARTS / "openbox.xml")])
             await self._until(self._display.is_managed, manager, "openbox")
         except EnvError as error:

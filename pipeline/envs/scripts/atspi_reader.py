@@ -2,11 +2,11 @@
 
 Requests are JSON objects, one a line, on standard input, or one as the only argument; answers are one line each:
 
-    {"op": "tree", "nodes": 1500, "seconds": 3.0}  ->  {"nodes": [[role, name, value, box, states], ...], "partial": bool}
-    {"op": "at", "x": 10, "y": 20}                  ->  {"node": [role, name, value, box, states] or null}
+    {"op": "tree", "nodes": 1500, "seconds": 3}  ->  {"nodes": [node, ...], "partial": false}
+    {"op": "at", "x": 10, "y": 20}               ->  {"node": node or null}
 
-A box is [left, top, right, bottom] in pixels of the screen. What fails is answered with {"error": "..."}. Imports
-nothing of the project: it may run in another machine.
+A node is [role, name, value, box, states], where a box is [left, top, right, bottom] in pixels of the screen. What
+fails is answered with {"error": "..."}. Imports nothing of the project: it may run in another machine.
 """
 
 from __future__ import annotations

@@ -1,0 +1,172 @@
+"""Programs of an episode on a machine: prepared homes laid out and proved, started, asked for what they have made.
+
+Everything about a program is data (its entry). Knows nothing of pictures or input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import time
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pipeline.app_entry import ProgramEntry, filled
+from pipeline.app_state import difference
+from pipeline.envs.home_files import state_of
+from pipeline.envs.machine import Machine, Window
+from pipeline.envs.product_probes import read_product
+from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
+from pipeline.records import ProbeRead
+from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
+
+LoadProgram = Callable[[str], ProgramEntry]
+"""The entry of an id; raises ConfigError for an unknown one."""
+
+_POLL_SECONDS = 0.03
+_SETTLE_SECONDS = 10.0
+_AGAIN_SECONDS = 20.0
+"""What a program has to show a window when it is launched within an episode."""
+
+
+class Programs:
+    """The programs of one machine's episode, by id."""
+
+    def __init__(self, machine: Machine, load: LoadProgram) -> None:
+        self._machine = machine
+        self._load = load
+        self._entries: dict[str, ProgramEntry] = {}
+        self._began: dict[str, dict[str, str]] = {}
+        self._home = ""
+
+    async def prepare(self, task: TaskSpec) -> None:
+        """Lay out what the task's programs find, on a machine that has just been restored; raises SetupError."""
+        app_ids = list(dict.fromkeys([task.start.app_id, *task.app_ids]))
+        self._entries, self._home = {app_id: self._load(app_id) for app_id in app_ids}, task.start.app_id
+        first = self._entries[self._home]
+        await self._machine.speak(first.locale, first.layout)
+        with boundary(SetupError, "setup_failed"):
+            before = await self._machine.files()
+            laid: dict[str, bytes] = {}
+            for entry in self._entries.values():
+                laid |= self._prepared(entry)
+            for operation in task.setup:
+                _add(laid, operation)
+            for path, content in laid.items():
+                await self._machine.write(path, content)
+            await self._prove(before, laid)
+
+    async def start(self, path: str) -> None:
+        """Start the program that the task begins in, with a file when the path names one; raises SetupError."""
+        entry = self._entries[self._home]
+        try:
+            await self._launch(entry, path, entry.ready.seconds)
+        except (EnvError, ActionError) as error:
+            raise SetupError("app_not_ready", f"{entry.app_id}: {error}") from error
+
+    async def mark(self) -> None:
+        """Remember the states the episode begins with; raises SetupError."""
+        with boundary(SetupError, "setup_failed"):
+            files = await self._machine.files()
+            self._began = {app_id: state_of(files, entry.state) for app_id, entry in self._entries.items()}
+
+    async def launch_by_name(self, name: str) -> None:
+        """Start a program of the episode by what people call it; raises ActionError or EnvError."""
+        wanted = name.strip().casefold()
+        for entry in self._entries.values():
+            if wanted in (entry.app_id, entry.title.casefold()):
+                await self._launch(entry, "/", _AGAIN_SECONDS)
+                return
+        known = ", ".join(entry.title for entry in self._entries.values())
+        raise ActionError("bad_arguments", f"there is no program '{name}'; there are: {known}")
+
+    async def read(self, checks: Sequence[Check], index: int) -> list[ProbeRead]:
+        """Each distinct question once, then the changes of every program; raises EnvError."""
+        calls = {(check.app_id or self._home, check.call): check for check in checks}
+        reads = [
+            await self._answered(app_id, check, index)
+            for (app_id, _), check in calls.items()
+            if check.probe not in RESERVED_PROBES and check.probe != CHANGES
+        ]
+        files = await self._machine.files()
+        for app_id, entry in self._entries.items():
+            rows = difference(self._began.get(app_id, {}), state_of(files, entry.state))
+            kept = [row for row in rows if not any(fnmatchcase(row[0], pattern) for pattern in entry.bookkeeping)]
+            reads.append(_read(app_id, CHANGES, index, kept, None))
+        return reads
+
+    async def _answered(self, app_id: str, check: Check, index: int) -> ProbeRead:
+        try:
+            with boundary(ProbeError, "unreadable"):
+                return _read(app_id, check.call, index, await self._ask(app_id, check), None)
+        except ProbeError as error:
+            return _read(app_id, check.call, index, None, error.message)
+
+    async def _ask(self, app_id: str, check: Check) -> list[list[str]]:
+        entry = self._entries.get(app_id)
+        if entry is None or check.probe not in entry.probes:
+            raise ProbeError("unknown_probe", f"{app_id} has no probe '{check.probe}' in this episode")
+        args = {param.name: param.value for param in check.args}
+        return await read_product(entry.probes[check.probe], args, self._machine)
+
+    def _prepared(self, entry: ProgramEntry) -> dict[str, bytes]:
+        """Files that an entry lays into the home folder."""
+        top = entry.folder / entry.prepared
+        found = {
+            path.relative_to(top).as_posix(): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()
+        }
+        values = {"home": self._machine.home}
+        return found | {path: filled(text, values).encode() for path, text in entry.files.items()}
+
+    async def _prove(self, before: dict[str, str], laid: dict[str, bytes]) -> None:
+        """Raise SetupError unless the home folder has what was laid, and else what was there before."""
+        from_here = {path: hashlib.sha256(content).hexdigest() for path, content in laid.items()}
+        now = await self._machine.files()
+        wrong = [path for path, value in from_here.items() if now.get(path) != value]
+        strange = [row[0] for row in difference(before | from_here, now) if not row[0].endswith("/")]
+        if wrong or strange:
+            raise SetupError("setup_failed", f"the home folder is not as prepared: {[*wrong, *strange][:5]}")
+
+    async def _launch(self, entry: ProgramEntry, path: str, seconds: float) -> None:
+        """Start a program and wait for its window; raises EnvError when it does not show."""
+        values = {"home": self._machine.home}
+        argv = [filled(part, values) for part in entry.start]
+        if path.strip("/"):
+            argv.append(str(Path(self._machine.home) / path.lstrip("/")))
+        had = len(_fitting(entry, await self._machine.windows()))
+        variables = {name: filled(text, values) for name, text in entry.environment.items()}
+        try:
+            await self._machine.launch(argv, variables)
+        except EnvError as error:
+            packages = " ".join(entry.install.packages)
+            raise EnvError(error.code, f"{error.message} (it comes with the packages {packages})") from error
+        until = time.monotonic() + seconds
+        while len(_fitting(entry, await self._machine.windows())) <= had:
+            if time.monotonic() > until:
+                shown = [window.title for window in await self._machine.windows()]
+                raise EnvError("app_not_ready", f"no window of {entry.title} in {seconds:g} s; there are: {shown}")
+            await asyncio.sleep(_POLL_SECONDS)
+        await self._machine.settle(_SETTLE_SECONDS)
+
+
+def _fitting(entry: ProgramEntry, windows: Sequence[Window]) -> list[Window]:
+    ready = entry.ready
+    return [w for w in windows if re.search(ready.kind, w.kind) and re.search(ready.title, w.title)]
+
+
+def _add(laid: dict[str, bytes], operation: SetupOperation) -> None:
+    """Carry out a task's set-up on what is to be laid; raises SetupError for what cannot be done to files."""
+    content = operation.content.encode()
+    match operation.kind:
+        case "write":
+            laid[operation.target] = content
+        case "append":
+            laid[operation.target] = laid.get(operation.target, b"") + content
+        case kind:
+            raise SetupError("setup_failed", f"'{kind}' cannot be done on a desktop")
+
+
+def _read(app_id: str, probe: str, index: int, value: list[list[str]] | None, error: str | None) -> ProbeRead:
+    return ProbeRead(attempt_id="", observation_index=index, app_id=app_id, probe=probe, value=value, error=error)

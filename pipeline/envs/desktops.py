@@ -1,0 +1,21 @@
+"""The desktop environment of a configuration: which kind of machine its programs run on.
+
+`xvfb` is a private X display of this computer for each worker.
+"""
+
+from __future__ import annotations
+
+from pipeline.config import RunConfig
+from pipeline.envs.desktop import DesktopEnvironment
+from pipeline.envs.machines import Machines
+from pipeline.envs.xvfb import XvfbMachine
+from pipeline.errors import ConfigError
+
+
+def desktop_environment(config: RunConfig) -> DesktopEnvironment:
+    """The environment of one worker; raises ConfigError."""
+    match config.provider:
+        case "xvfb":
+            return DesktopEnvironment(Machines(lambda number: XvfbMachine(f"xvfb-{number}")))
+        case provider:
+            raise ConfigError(f"provider: '{provider}' has no desktops")

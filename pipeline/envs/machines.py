@@ -1,0 +1,78 @@
+"""The machine of one worker: made when it is first needed, restored for every episode, replaced when it fails.
+
+A machine that could not be torn down is in quarantine: it is left alone, and another one takes its place; after a few
+of them no more are made, for whatever keeps them is not the machines. Knows nothing of what is done on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipeline.envs.machine import Machine
+from pipeline.envs.machine_restore import TRIES, restore
+from pipeline.errors import EnvError, SetupError
+
+MOST_IN_QUARANTINE = 3
+
+Make = Callable[[int], Machine]
+"""Makes the machine of a number, not yet started; every number is another one."""
+
+
+class Machines:
+    """One machine at a time."""
+
+    def __init__(self, make: Make, *, tries: int = TRIES, most_in_quarantine: int = MOST_IN_QUARANTINE) -> None:
+        """`tries` is how often a restore may fail."""
+        self._make = make
+        self._tries = tries
+        self._most = most_in_quarantine
+        self._made = 0
+        self._machine: Machine | None = None
+        self._fresh = True
+        self.quarantined: list[str] = []
+        """Names of machines that could not be torn down."""
+
+    async def take(self) -> Machine:
+        """The machine, restored and proved; raises SetupError."""
+        if len(self.quarantined) >= self._most:
+            names = ", ".join(self.quarantined)
+            raise SetupError("no_machine", f"too many machines could not be torn down and are left alone: {names}")
+        machine = self._machine
+        if machine is None:
+            machine = self._machine = self._make(self._made)
+            self._made, self._fresh = self._made + 1, True
+        try:
+            if self._fresh:
+                await machine.boot()
+            await restore(machine, fresh=self._fresh, tries=self._tries)
+        except SetupError:
+            await self._put_away()
+            raise
+        self._fresh = False
+        return machine
+
+    async def give_back(self, *, worked: bool) -> None:
+        """End the episode; a machine that did not work is replaced."""
+        if self._machine is None:
+            return
+        if not worked:
+            await self._put_away()
+            return
+        try:
+            await self._machine.leave()
+        except EnvError:
+            await self._put_away()
+
+    async def close(self) -> None:
+        """End the machine."""
+        await self._put_away()
+
+    async def _put_away(self) -> None:
+        """Close the machine for good; one that cannot be closed is in quarantine."""
+        machine, self._machine = self._machine, None
+        if machine is None:
+            return
+        try:
+            await machine.close()
+        except EnvError:
+            self.quarantined.append(machine.name)

@@ -1,0 +1,42 @@
+"""Answers the read-only questions to desktop programs, from files of the home folder and from what shows.
+
+Arguments are data: escaped in patterns, and in names of files. Knows nothing of what an answer should be.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from pipeline.app_entry import filled
+from pipeline.envs.machine import Machine
+from pipeline.program_probe import FilesProbe, KeyFileProbe, ProgramProbe, TextProbe, WindowsProbe
+
+Table = list[list[str]]
+
+
+async def read_product(probe: ProgramProbe, args: Mapping[str, str], machine: Machine) -> Table:
+    """The rows of a probe; raises OSError or ValueError when what it asks for is not there or not sound."""
+    values = dict(args)
+    match probe:
+        case FilesProbe():
+            names = await machine.files(filled(probe.folder, values))
+            fits = filled(probe.fits, {name: re.sub(r"([*?\[])", r"[\1]", text) for name, text in values.items()})
+            return [[name] for name in sorted(names) if fnmatchcase(name, fits)]
+        case TextProbe():
+            text = (await machine.read(filled(probe.path, values))).decode()
+            pattern = filled(probe.pattern, {name: re.escape(value) for name, value in values.items()})
+            return [list(found.groups("") or (found[0],)) for found in re.finditer(pattern, text)]
+        case WindowsProbe():
+            return [[window.title, window.kind] for window in await machine.windows()]
+        case KeyFileProbe():
+            return _setting(await machine.read(probe.path), probe.group, filled(probe.key, values))
+
+
+def _setting(content: bytes, group: str, key: str) -> Table:
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), interpolation=None)
+    parser.optionxform = str  # type: ignore[method-assign, assignment]  # keys keep their case
+    parser.read_string(content.decode())
+    return [[parser.get(group, key)]] if parser.has_option(group, key) else []
