@@ -7,12 +7,12 @@ function; nothing of their text is kept. Running applications are not touched; t
 from __future__ import annotations
 
 import gzip
-import json
 import re
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from catalogs.documents import Reading
 from catalogs.extract import mentions_in
@@ -27,6 +27,7 @@ from pipeline.errors import ConfigError
 from pipeline.llm import Client
 from pipeline.records import ModelCall
 from pipeline.tasks import Capability, Evidence
+from pipeline.user_files import decoded, json_of, lines_of
 
 _LOOKED_AT = 8
 """So many passages are looked at for what is known of a capability."""
@@ -119,12 +120,12 @@ def past(place: Tasks) -> Iterator[str]:
     """The texts of a file of past tasks, only to be counted; raises ConfigError."""
     try:
         path = Path(place.path)
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line) if place.field else {}
-                if all(_names(row[name], values) for name, values in place.where.items()):
-                    yield str(row[place.field] if place.field else line)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for line in lines_of(decoded(data, place.path), place.path):
+            row: Any = json_of(line.text, line.place) if place.field else {}
+            if all(_names(row[name], values) for name, values in place.where.items()):
+                yield str(row[place.field] if place.field else line.text)
+    except (OSError, EOFError, zlib.error, KeyError, TypeError) as error:
         raise ConfigError(f"{place.path}: not readable as past tasks: {error}") from error
 
 

@@ -10,7 +10,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import yaml
 from pydantic import Field, ValidationError
 
 from catalogs.markup import Format
@@ -18,6 +17,7 @@ from pipeline.actions import Model
 from pipeline.app_entry import app_names, load_app
 from pipeline.app_install import place_of
 from pipeline.errors import ConfigError, EpisodeError, first_problem
+from pipeline.user_files import text_of, yaml_of
 from pipeline.words import Platform
 
 
@@ -112,9 +112,9 @@ def find_sources(name: str) -> list[Source]:
 def read_source(path: Path) -> Source:
     """The source in a file; raises ConfigError."""
     try:
-        tree: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree: Any = yaml_of(text_of(path), str(path))
         return Source.model_validate({**tree, "name": path.stem})
-    except (OSError, yaml.YAMLError, TypeError) as error:
+    except TypeError as error:
         raise ConfigError(f"{path}: not readable: {' '.join(str(error).split())}") from error
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error)}") from error

@@ -12,11 +12,11 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from pipeline.errors import ConfigError, first_problem
 from pipeline.tasks import Capability
+from pipeline.user_files import decoded, yaml_of
 
 
 def catalog_names() -> list[str]:
@@ -38,11 +38,9 @@ def load_catalog(app_id: str) -> tuple[Capability, ...]:
         raise ConfigError(f"apps: no capability catalog for '{app_id}'")
     place = f"catalogs/apps/{app_id}/capabilities.yaml"
     try:
-        tree = yaml.safe_load(source.read_text(encoding="utf-8"))
+        tree: Any = yaml_of(decoded(source.read_bytes(), place), place)
         head = {key: tree[key] for key in ("platform", "language")}
         return tuple(_capability(app_id, head, entry) for entry in tree["capabilities"])
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{place}: not readable YAML: {' '.join(str(error).split())}") from error
     except ValidationError as error:
         raise ConfigError(f"{place}: {first_problem(error)}") from error
     except KeyError as error:

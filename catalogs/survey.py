@@ -23,6 +23,7 @@ from pipeline.envs.browser import Browser, Screen
 from pipeline.errors import ConfigError, first_problem
 from pipeline.reaper import Scratch
 from pipeline.records import now
+from pipeline.user_files import decoded, lines_of
 
 _AT_ONCE = 4
 _OFFLINE_AFTER = 8
@@ -72,11 +73,11 @@ def read_scores(file: Path) -> list[SiteScore]:
     if whole != data:
         file.write_bytes(whole)
     scores = []
-    for number, line in enumerate(whole.decode("utf-8").splitlines(), 1):
+    for line in lines_of(decoded(whole, str(file)), str(file)):
         try:
-            scores.append(SiteScore.model_validate_json(line))
+            scores.append(SiteScore.model_validate_json(line.text))
         except ValidationError as error:
-            raise ConfigError(f"{file}, line {number}: {first_problem(error)}") from error
+            raise ConfigError(f"{line.place}: {first_problem(error)}") from error
     return scores
 
 

@@ -25,6 +25,7 @@ from pipeline.records import ModelCall, digest
 from pipeline.sinks import Committer, PartWriter
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of
 from pipeline.tasks import Capability
+from pipeline.user_files import rows_of, text_of, yaml_of
 
 FILES = (".yaml", ".yml", ".jsonl")
 """Endings of files that hold a catalog."""
@@ -99,15 +100,22 @@ def _plain(row: Model) -> dict[str, Any]:
 
 
 def _read_file(path: Path) -> list[Capability]:
+    text, name = text_of(path), str(path)
+    if path.suffix == ".jsonl":
+        rows = [(line.place, row) for line, row in rows_of(text, name)]
+    else:
+        tree = yaml_of(text, name)
+        listed = tree.get("capabilities") if isinstance(tree, dict) else None
+        if not isinstance(listed, list):
+            raise ConfigError(f"{path}: a catalog holds a list of `capabilities`")
+        rows = [(f"{path}, capability {number}", row) for number, row in enumerate(listed, 1)]
+    if not rows:
+        raise ConfigError(f"{path}: holds no capabilities")
+    return [_capability(place, row) for place, row in rows]
+
+
+def _capability(place: str, row: object) -> Capability:
     try:
-        text = path.read_text(encoding="utf-8")
-        rows = (
-            [json.loads(line) for line in text.splitlines() if line.strip()]
-            if path.suffix == ".jsonl"
-            else yaml.safe_load(text)["capabilities"]
-        )
-        return [Capability.model_validate(row) for row in rows]
+        return Capability.model_validate(row)
     except ValidationError as error:
-        raise ConfigError(f"{path}: {first_problem(error)}") from error
-    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: not readable as a catalog: {' '.join(str(error).split())}") from error
+        raise ConfigError(f"{place}: {first_problem(error)}") from error

@@ -9,6 +9,7 @@ per judge (1 for, 0 against, empty where it was silent; the family of judges wit
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args
@@ -21,6 +22,7 @@ from pipeline.errors import ConfigError
 from pipeline.protocols import view_of
 from pipeline.records import Attempt, PassRow, Verdict, Vote
 from pipeline.tasks import TaskSpec
+from pipeline.user_files import text_of
 from pipeline.words import Domain, Grade, StepGrade, Target
 from verifiers.ballot import PROGRAM
 from verifiers.calibration import FAILED, PASSED
@@ -64,9 +66,9 @@ def read_labels(source: str) -> Labels:
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.DictReader(file, restval="", restkey="beyond the header")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        text = text_of(path, "--labels")
+        yield from csv.DictReader(io.StringIO(text, newline=""), restval="", restkey="beyond the header")
+    except csv.Error as error:
         raise ConfigError(f"--labels: '{path}' cannot be read ({error})") from error
 
 

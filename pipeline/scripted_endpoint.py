@@ -26,13 +26,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-import yaml
 from aiohttp import web
 from pydantic import Field, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, PathproofError, SetupError, first_problem
 from pipeline.llm.probe import PROBE_TEXT
+from pipeline.user_files import text_of, yaml_of
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
@@ -82,11 +82,9 @@ class Script(Model):
 def load_script(path: Path) -> Script:
     """The script in a YAML or JSON file; raises ConfigError."""
     try:
-        return Script.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return Script.model_validate(yaml_of(text_of(path, "--script"), f"--script: {path}"))
     except ValidationError as error:
         raise ConfigError(f"--script: {path}: {first_problem(error)}") from error
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--script: cannot read {path}: {str(error).splitlines()[0]}") from error
 
 
 class Asked(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +13,7 @@ from unicodedata import normalize
 from pipeline.errors import ConfigError
 from pipeline.records import digest
 from pipeline.tasks import TaskSpec
+from pipeline.user_files import decoded, lines_of, rows_of
 from taskspecs.gate_cases import Case, Finding
 from taskspecs.likeness import Likeness, Print, print_of
 from taskspecs.wording import one_spelling, plain, read_wording, skeleton, tokens, weighty
@@ -61,15 +62,26 @@ def load_contamination(path: Path) -> Contamination:
     """The texts of a file: one a line, or JSON lines with `instruction` or `text`; either may be gzipped."""
     if not path.is_file():
         raise ConfigError(f"tasks.contamination: there is no file {path}")
+    place = f"tasks.contamination: {path}"
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        lines = [line for line in data.decode("utf-8").splitlines() if line.strip()]
-        if ".jsonl" not in path.suffixes:
-            return Contamination(lines)
-        rows = [json.loads(line) for line in lines]
-        return Contamination(str(row.get("instruction") or row["text"]) for row in rows)
-    except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError) as error:
-        raise ConfigError(f"tasks.contamination: {path} is not a list of texts: {error!r}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise ConfigError(f"{place}: cannot be read: {error}") from error
+    text = decoded(data, place)
+    if ".jsonl" in path.suffixes:
+        texts = [_instruction(line.place, row) for line, row in rows_of(text, place)]
+    else:
+        texts = [line.text for line in lines_of(text, place)]
+    if not texts:
+        raise ConfigError(f"{place}: holds no texts; name a list of texts, or leave tasks.contamination out")
+    return Contamination(texts)
+
+
+def _instruction(place: str, row: object) -> str:
+    text = row.get("instruction") or row.get("text") if isinstance(row, dict) else None
+    if not isinstance(text, str):
+        raise ConfigError(f"{place}: has no text under `instruction` or `text`")
+    return text
 
 
 class Admitted:

@@ -12,30 +12,37 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from catalogs.store import NOTHING_NEW, Known, capability
 from pipeline.errors import ConfigError, first_problem
 from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec, identified
+from pipeline.user_files import Line, lines_of, text_of, yaml_of
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
 def load_tasks(source: str) -> list[TaskSpec]:
-    """The tasks of a set or file, in order, identities filled in; raises ConfigError naming the entry."""
+    """The tasks of a set or file, in order, identities filled in; raises ConfigError naming the entry.
+
+    A file without tasks is refused: whoever names it wants some.
+    """
     folder = resources.files("taskspecs") / "sets" / source
     if folder.is_dir():
         files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
-        return [task for entry in files for task in _from_yaml(entry.name, entry.read_text(encoding="utf-8"))]
+        return [task for entry in files for task in _from_yaml(entry.name, text_of(entry))]
     path = Path(source)
     if not path.is_file():
         raise ConfigError(f"tasks: no task set or file '{source}'")
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     if path.suffix == ".jsonl":
-        return [_parsed(f"{source}:{number}", line) for number, line in enumerate(text.splitlines(), 1) if line]
-    return list(_from_yaml(source, text))
+        found = [_parsed(line) for line in lines_of(text, source)]
+    else:
+        found = list(_from_yaml(source, text))
+    if not found:
+        raise ConfigError(f"{source}: holds no tasks; write some by hand, or have `pathproof tasks generate` make them")
+    return found
 
 
 def bind(steps: list[ProcedureStep], params: list[Param]) -> list[ProcedureStep]:
@@ -118,10 +125,7 @@ def _from_yaml(origin: str, text: str) -> Iterator[TaskSpec]:
 
 
 def _tree(origin: str, text: str) -> dict[str, Any]:
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{origin}: not readable YAML: {' '.join(str(error).split())}") from error
+    tree = yaml_of(text, origin)
     if not isinstance(tree, dict) or not isinstance(tree.get("tasks"), list):
         raise ConfigError(f"{origin}: a task set holds a list of `tasks`")
     return tree
@@ -150,8 +154,8 @@ def _task(entry: dict[str, Any], language: str, instruction: str) -> TaskSpec:
     )
 
 
-def _parsed(origin: str, line: str) -> TaskSpec:
+def _parsed(line: Line) -> TaskSpec:
     try:
-        return identified(TaskSpec.model_validate_json(line))
+        return identified(TaskSpec.model_validate_json(line.text))
     except ValidationError as error:
-        raise ConfigError(f"{origin}: {first_problem(error)}") from error
+        raise ConfigError(f"{line.place}: {first_problem(error)}") from error

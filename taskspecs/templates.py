@@ -12,10 +12,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from pipeline.errors import ConfigError, first_problem
+from pipeline.user_files import text_of, yaml_of
 from taskspecs.store import calls_of, check_of, params_of, segments_of
 from taskspecs.template_records import SlotSource, Template
 from taskspecs.template_rules import first_fault
@@ -38,15 +38,12 @@ def load_templates(app_id: str) -> tuple[Template, ...]:
     source = resources.files("taskspecs") / "templates" / f"{app_id}.yaml"
     if not source.is_file():
         raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(template_apps())}")
-    return parse_templates(app_id, f"taskspecs/templates/{app_id}.yaml", source.read_text(encoding="utf-8"))
+    return parse_templates(app_id, f"taskspecs/templates/{app_id}.yaml", text_of(source))
 
 
 def parse_templates(app_id: str, place: str, text: str) -> tuple[Template, ...]:
     """The templates in a text, checked; `place` names it in what is raised, a ConfigError."""
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{place}: not readable YAML: {' '.join(str(error).split())}") from error
+    tree = yaml_of(text, place)
     if not isinstance(tree, dict) or not isinstance(tree.get("templates"), list):
         raise ConfigError(f"{place}: templates: a list of templates is missing")
     if tree.get("app_id") != app_id:

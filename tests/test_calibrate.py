@@ -216,7 +216,7 @@ def test_something_else_is_no_calibration(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"^panel\.calibration: '/nowhere\.json' cannot be read"):
+    with pytest.raises(ConfigError, match=r"^panel\.calibration: /nowhere\.json: cannot be read"):
         load_calibration("/nowhere.json")
 
 

@@ -263,5 +263,5 @@ def test_a_pass_is_told_apart_by_the_content_of_its_calibration(tmp_path: Path) 
 def test_an_unreadable_calibration_is_named_before_anything_runs() -> None:
     config = parse_config({"panel": {"calibration": "/nowhere.json"}})
 
-    with pytest.raises(ConfigError, match=r"^panel\.calibration: '/nowhere\.json' cannot be read"):
+    with pytest.raises(ConfigError, match=r"^panel\.calibration: /nowhere\.json: cannot be read"):
         calibration_of(config)

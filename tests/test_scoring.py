@@ -278,7 +278,7 @@ def test_a_line_cut_short_is_made_again(server: WebServer, tmp_path: Path) -> No
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text('{"a": 1}\n', encoding="utf-8")
 
-    with pytest.raises(ConfigError, match="x, line 1: "):
+    with pytest.raises(ConfigError, match="x:1: "):
         read_scores(tmp_path / "x")
 
 

@@ -153,7 +153,7 @@ def test_the_command_refuses_a_missing_script(tmp_path: Path, capsys: pytest.Cap
         main(["--script", str(tmp_path / "none.yaml")])
 
     assert caught.value.code == 2
-    assert "--script: cannot read" in capsys.readouterr().err
+    assert "none.yaml: cannot be read" in capsys.readouterr().err
 
 
 def test_the_command_says_its_address_and_serves(tmp_path: Path) -> None:

@@ -95,6 +95,26 @@ def test_wrong_arguments_are_named(capsys: pytest.CaptureFixture[str], arguments
     assert named in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "mine.jsonl: holds no tasks"),
+        (b"\n\xff\n", "mine.jsonl:2: byte 0xff is not UTF-8"),
+        (b'\n{"instruction": "\\ud800"}\n', "mine.jsonl:2: "),
+    ],
+)
+def test_a_file_that_holds_no_tasks_is_one_line_that_says_where(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, data: bytes, said: str
+) -> None:
+    (tmp_path / "mine.jsonl").write_bytes(data)
+
+    code = run(app_for(), ["tasks", "check", str(tmp_path / "mine.jsonl")])
+
+    printed = capsys.readouterr()
+    assert (code, printed.out, printed.err.count("\n")) == (2, "", 1)
+    assert said in printed.err
+
+
 def test_it_has_help_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(app_for(), ["tasks", "check", "--help"]) == 0
     assert "  pathproof tasks check" in capsys.readouterr().out.split("Examples:")[1]

@@ -17,6 +17,7 @@ from pipeline.actions import Model
 from pipeline.errors import ConfigError, first_problem
 from pipeline.records import Vote, digest
 from pipeline.structs import Calibration
+from pipeline.user_files import text_of
 from pipeline.words import Domain, Target
 from verifiers.ballot import Ballot
 from verifiers.dependence import Dependence
@@ -135,9 +136,7 @@ def identified(file: CalibrationFile) -> CalibrationFile:
 def load_calibration(path: str) -> CalibrationFile:
     """Read a calibration file; raises ConfigError when it is missing, malformed or edited."""
     try:
-        file = CalibrationFile.model_validate_json(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"panel.calibration: '{path}' cannot be read ({error})") from error
+        file = CalibrationFile.model_validate_json(text_of(Path(path), "panel.calibration"))
     except ValidationError as error:
         raise ConfigError(f"panel.calibration: '{path}' is no calibration: {first_problem(error)}") from error
     if file.calibration_id != _id_of(file):
