@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -37,6 +38,8 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 20
 TRIES = 3
 
+_MAGIC = re.compile(r"[*?\[]")
+_ESCAPED = re.compile(r"\[([*?\[])\]")
 _GONE = frozenset({"404", "NoSuchKey"})
 _TAKEN = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
 _REFUSED = frozenset(
@@ -218,6 +221,14 @@ class _Shown(ArrowFSWrapper):  # type: ignore[misc]  # fsspec is not typed
         if path not in self._infos:
             self._infos[path] = super().info(path)
         return self._infos[path]
+
+    def glob(self, path: str, maxdepth: int | None = None, **options: Any) -> list[str]:
+        """Names that fit a pattern. One that a single name fits is that name: nothing has to be listed for it."""
+        if _MAGIC.search(_ESCAPED.sub("", path)):
+            found: list[str] = super().glob(path, maxdepth=maxdepth, **options)
+            return found
+        name: str = self._strip_protocol(_ESCAPED.sub(r"\g<1>", path))
+        return [name] if self.exists(name) else []
 
     def modified(self, path: str) -> datetime:
         """When it was written."""
