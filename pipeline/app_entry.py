@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, first_problem
@@ -213,9 +213,9 @@ class Entry(Model):
 class PhoneEntry(Entry):
     """An application of a phone: the package of which a launcher shows an icon.
 
-    One with `page_of` shows the pages of another application, which runs on this machine: its home, state and probes
-    are that one's. Another one has state and probes of its own, and is put back by clearing its data, or by installing
-    it anew where it has an `apk`; settings that are state are put back as they were found.
+    One with `page_of` shows the pages of another application, which runs on this machine: state and probes are that
+    one's, without scripts, which nobody can run in a page of the phone. Another one has its own, and is put back by
+    clearing its data, or by installing its `apk` anew; settings that are state are put back as they were found.
     """
 
     platform: Literal["mobile"]
@@ -231,7 +231,14 @@ class PhoneEntry(Entry):
     @property
     def asked(self) -> Mapping[str, AnyProbe]:
         """The read-only questions it answers, by name."""
-        return load_app(self.page_of).probes if self.page_of else self.probes
+        probes: Mapping[str, AnyProbe] = load_app(self.page_of).probes if self.page_of else self.probes
+        return {name: probe for name, probe in probes.items() if not isinstance(probe, PageProbe)}
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> PhoneEntry:
+        if self.page_of is not None and (self.state or self.probes or self.bookkeeping or self.apk):
+            raise ValueError(f"state, probes, bookkeeping and apk are those of '{self.page_of}', whose pages it shows")
+        return self
 
 
 class DebianInstall(Model):

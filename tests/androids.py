@@ -79,7 +79,8 @@ class AndroidPhone(ScriptedPhone):
         self.on("getprop ro.build.fingerprint", "example/s1:14\n")
         self.on("pm list packages", f"package:{PACKAGE}\n")
         self.on("settings put", 0)
-        self.on("settings get secure", self._setting)
+        self.on("settings get", self._setting)
+        self.on("pm clear", "Success\n")
         self.on("ime set", self._choose)
         self.on(
             "cmd package query-activities", f"priority=0 preferredOrder=0\n{PACKAGE}/.Main\norg.example.phone/.Dial\n"

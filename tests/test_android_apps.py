@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.app_entry import PhoneEntry
 from pipeline.envs.android_apps import PhoneApps, WrappedSite
 from pipeline.envs.android_launch import find
 from pipeline.envs.web_sites import PageEval, StaticSite
@@ -14,6 +15,19 @@ from tests.androids import PACKAGE, AndroidPhone, phone_task
 from tests.phones import Plugged, plugged
 
 COMPONENTS = ["org.a.mail/.Main", "org.b.mail/.Main", "org.a.clock/.Main", "com.ss.chat/.Main", "com.ss.chat/.Other"]
+
+
+ENTRY = PhoneEntry(
+    app_id="notes",
+    title="Notes",
+    version="1",
+    platform="mobile",
+    licence="MIT",
+    folder=Path(),
+    package=PACKAGE,
+    locale="zh-CN",
+    page_of="fava",
+)
 
 
 class Pages(StaticSite):
@@ -48,7 +62,7 @@ async def there(tmp_path: Path) -> AsyncIterator[Plugged]:
 
 
 def _apps(there: Plugged, site: StaticSite) -> PhoneApps:
-    return PhoneApps(lambda _, device: WrappedSite("Notes", PACKAGE, site, device), there.device)
+    return PhoneApps(lambda _, device: WrappedSite(ENTRY, site, device), there.device)
 
 
 def _check(probe: str) -> Check:
@@ -66,6 +80,19 @@ async def test_a_page_is_opened_where_its_site_is_now(there: Plugged) -> None:
         "am start -W -a android.intent.action.VIEW -d 'http://127.0.0.1:4002/list?a=b&c=$d' org.example.notes"
     )
     assert apps.titles == {"Notes": PACKAGE}
+
+
+@pytest.mark.parametrize("only", [True, False])
+async def test_what_the_last_episode_left_in_its_package_is_gone_unless_others_use_it(
+    there: Plugged, only: bool
+) -> None:
+    app = WrappedSite(ENTRY, Pages(), there.device, only=only)
+
+    await app.reset()
+
+    spoken = ["settings get system system_locales", "settings put system system_locales zh-CN"]
+    asked = [command for _, command in there.phone.asked]
+    assert asked == [*spoken, f"am force-stop {PACKAGE}", *([f"pm clear {PACKAGE}"] if only else [])]
 
 
 async def test_a_page_that_does_not_come_to_the_front_is_a_failed_set_up(

@@ -114,13 +114,18 @@ def test_pages_on_a_phone_are_asked_as_the_application_they_are_of(tmp_path: Pat
     path = tmp_path / "app.yaml"
     path.write_text(yaml.safe_dump({**PHONE, "state": [], "probes": {}, "page_of": "fava"}))
 
-    assert read_entry(path).asked == load_app("fava").probes
+    scripts = {"pages"}
+    assert read_entry(path).asked == {
+        name: probe for name, probe in load_app("fava").probes.items() if name not in scripts
+    }
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"package": "org example"}, "package: "),
+        ({"page_of": "fava"}, "state, probes, bookkeeping and apk are those of 'fava'"),
+        ({"apk": {"file": "a.apk", "sha256": "abc"}}, "apk.sha256: "),
         ({"start": ["run"]}, "start: Extra inputs are not permitted"),
         ({"probes": {"p": {"kind": "sqlite", "path": "x", "query": "y"}}}, "probes.p: "),
         (

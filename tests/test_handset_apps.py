@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
@@ -19,7 +17,7 @@ SETTINGS = "org.pathproof.settings"
 
 @pytest.fixture(scope="module")
 def phone() -> Iterator[Held]:
-    with held(webs={"wiki": "Wiki"}) as hand:
+    with held() as hand:
         yield hand
 
 
@@ -134,64 +132,3 @@ def test_shop_in_chinese(phone: Held) -> None:
         f"total={total}, payment=cash, delivery=express, coupon=WELCOME10, recipient=江山"
     ]
     assert phone.rows(f"{SHOP}/cart") == []
-
-
-PAGE = """<!doctype html><title>Wiki start</title><h1>Wiki start</h1>
-<a href="/other">Other page</a> <a href="/other" target="_blank">New window</a>
-<button onclick="title = confirm('Delete all?') ? 'deleted' : 'kept'; textContent = title">Ask</button>"""
-
-
-class Pages(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = (PAGE if self.path == "/" else "<!doctype html><h1>Other</h1>").encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def pages() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
-
-
-def test_a_wrapped_web_application(phone: Held, pages: int) -> None:
-    package = "org.pathproof.web.wiki"
-    phone.tap("Wiki")
-    phone.find("Nothing to show yet: this app has not been told an address.")
-    phone.adb("reverse", f"tcp:{pages}", f"tcp:{pages}")
-    phone.sh(f"am start -W -a android.intent.action.VIEW -d http://127.0.0.1:{pages}/ {package}")
-    phone.tap("Other page")
-    phone.find("Other")
-    phone.sh("input keyevent BACK")
-    phone.tap("New window")
-    phone.find("Other")
-    phone.sh("input keyevent BACK")
-    phone.tap("Ask")
-    phone.find("Delete all?")
-    phone.tap("Cancel")
-    phone.find("kept")
-    phone.tap("kept")
-    phone.tap("OK")
-    phone.find("deleted")
-    phone.sh(f"input keyevent HOME; am force-stop {package}")
-
-    # It remembers where it was.
-    phone.tap("Wiki")
-    assert phone.find("Wiki start").is_called("Wiki start")
-
-
-def test_only_addresses_it_was_told_are_reached(phone: Held, pages: int) -> None:
-    phone.sh("am start -W -a android.intent.action.VIEW -d http://192.0.2.1/ org.pathproof.web.wiki")
-
-    assert "Wiki start" not in phone.texts()
-    assert phone.ran("am start -a android.intent.action.VIEW -d http://127.0.0.1/ org.pathproof.notes")[0] == 1

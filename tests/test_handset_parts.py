@@ -168,7 +168,8 @@ def test_options_of_a_command_are_read() -> None:
 
 def node(role: str, name: str = "", **more: Any) -> dict[str, Any]:
     plain = {"value": "", "box": [0, 0, 100, 100], "clip": [0, 0, 780, 1632], "states": [], "parent": -1, "id": ""}
-    return {**plain, "role": role, "name": name, "hint": "", "labelled": False, "hold": False, "scrolls": False, **more}
+    extras = {"field": False, "hint": "", "labelled": False, "hold": False, "scrolls": False}
+    return {**plain, **extras, "role": role, "name": name, **more}
 
 
 def written(*nodes: dict[str, Any]) -> ElementTree.Element:
@@ -210,6 +211,15 @@ def test_a_field_tells_its_label_its_hint_and_what_it_holds() -> None:
 
     assert (empty.attrib["text"], empty.attrib["hint"], empty.attrib["content-desc"]) == ("Write", "Write", "Title")
     assert (full.attrib["text"], full.attrib["password"], full.attrib["focused"]) == ("••", "true", "true")
+
+
+def test_a_field_that_completes_what_is_typed_holds_a_text_and_a_list_to_choose_from_does_not() -> None:
+    typed, chosen = written(
+        node("combobox", "Account", value="Cash", field=True, labelled=True), node("combobox", "Priority", value="low")
+    )
+
+    assert (typed.attrib["class"], typed.attrib["text"]) == ("android.widget.AutoCompleteTextView", "Cash")
+    assert chosen.attrib["class"] == "android.widget.Spinner"
 
 
 def test_states_are_flags() -> None:

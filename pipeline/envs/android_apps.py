@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from pipeline.app_entry import PhoneEntry
 from pipeline.envs.adb_device import AdbDevice
-from pipeline.envs.android_launch import Launcher
+from pipeline.envs.android_launch import Launcher, speak
+from pipeline.envs.android_reinstall import clear
 from pipeline.envs.web_sites import Site
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.records import ProbeRead
@@ -72,9 +74,12 @@ class PhoneApp(Protocol):
 class WrappedSite(PhoneApp):
     """A site of this machine in a package of the phone, which reaches it under the same port."""
 
-    def __init__(self, title: str, package: str, site: Site, device: AdbDevice) -> None:
-        self.title = title
-        self.package = package
+    def __init__(self, entry: PhoneEntry, site: Site, device: AdbDevice, *, only: bool = True) -> None:
+        """`only`: the package shows nothing but this site, so that all it has stored is the site's."""
+        self.title = entry.title
+        self.package = entry.package
+        self._locale = entry.locale
+        self._only = only
         self._site = site
         self._device = device
         self._launcher = Launcher(device, {})
@@ -89,7 +94,14 @@ class WrappedSite(PhoneApp):
         await self._site.start()
 
     async def reset(self) -> None:
-        """Put the site's state back, and let the phone reach it where it is now; raises SetupError or EnvError."""
+        """Put the site's state back, and let the phone reach it where it is now; raises SetupError or EnvError.
+
+        Its package is closed. One that shows nothing else forgets the site's cookies as well; a browser keeps them.
+        """
+        await speak(self._device, self._locale)
+        await self._device.done("am", "force-stop", self.package)
+        if self._only:
+            await clear(self._device, self.package)
         await self._site.reset()
         port = urlsplit(self._site.base_url).port
         if port is None:

@@ -13,14 +13,11 @@ from pipeline.app_entry import PhoneEntry, SettingState
 from pipeline.app_state import difference
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_apps import PhoneApp
-from pipeline.envs.android_launch import Launcher
-from pipeline.envs.android_reinstall import installed_files, reinstall
+from pipeline.envs.android_launch import Launcher, speak
+from pipeline.envs.android_reinstall import clear, installed_files, reinstall
 from pipeline.envs.phone_data import phone_state, read_phone
 from pipeline.errors import EnvError, ProbeError, SetupError, boundary
 from pipeline.tasks import Check, SetupOperation
-
-_CLEAR_SECONDS = 30.0
-_LOCALE = ("system", "system_locales")
 
 
 class InstalledApp(PhoneApp):
@@ -46,7 +43,7 @@ class InstalledApp(PhoneApp):
         if self._entry.apk is None and not await installed_files(self._device, self.package):
             raise SetupError("app_not_installed", f"{self._device.serial} has no package {self.package}")
         with boundary(SetupError, "app_not_ready"):
-            await self._speak()
+            await speak(self._device, self._entry.locale)
         await self._renew()
         with boundary(SetupError, "app_not_ready"):
             self._pristine = await self._state()
@@ -57,7 +54,7 @@ class InstalledApp(PhoneApp):
         Of an application without a known state nobody can say that, so it is always put back.
         """
         with boundary(SetupError, "reset_failed"):
-            await self._speak()
+            await speak(self._device, self._entry.locale)
             await self._device.done("am", "force-stop", self.package)
             if self._entry.state and await self._state() == self._pristine:
                 return
@@ -111,20 +108,12 @@ class InstalledApp(PhoneApp):
     async def _state(self) -> dict[str, str]:
         return await phone_state(self._device, self._entry.state)
 
-    async def _speak(self) -> None:
-        """Set the phone's language, if one is asked for."""
-        wanted = self._entry.locale
-        if wanted and (await self._device.done("settings", "get", *_LOCALE)).text.strip() != wanted:
-            await self._device.done("settings", "put", *_LOCALE, wanted)
-
     async def _renew(self) -> None:
         """As after its first installation; raises SetupError."""
         if self._entry.apk is not None:
             await reinstall(self._device, self.package, self._entry.folder, self._entry.apk)
             return
-        ran = await self._device.run("pm", "clear", self.package, seconds=_CLEAR_SECONDS)
-        if ran.code != 0 or "Success" not in ran.text:
-            raise SetupError("reset_failed", f"pm clear {self.package}: {ran.complaint}")
+        await clear(self._device, self.package)
 
     async def _put_settings_back(self) -> None:
         """Clearing an application's data leaves the settings it has changed; raises EnvError or ProbeError."""

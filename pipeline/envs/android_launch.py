@@ -21,6 +21,7 @@ _COMPONENT = re.compile(r"^\s*([\w.]+/[\w.$]+)\s*$", re.MULTILINE)
 _FRONT_SECONDS = 5.0
 _POLL_SECONDS = 0.05
 _MOST_NAMED = 60
+_LOCALE = ("system", "system_locales")
 
 
 class Launcher:
@@ -81,6 +82,12 @@ def find(name: str, components: Sequence[str], packages: Mapping[str, str]) -> s
 
 def _plain(name: str) -> str:
     return "".join(name.casefold().split())
+
+
+async def speak(device: AdbDevice, locale: str | None) -> None:
+    """Set the phone's language, if one is asked for; raises EnvError."""
+    if locale and (await device.done("settings", "get", *_LOCALE)).text.strip() != locale:
+        await device.done("settings", "put", *_LOCALE, locale)
 
 
 async def go_home(device: AdbDevice) -> None:

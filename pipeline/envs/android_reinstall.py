@@ -1,4 +1,4 @@
-"""Putting an application of a device back by installing it anew: what it has stored goes with it.
+"""Putting an application of a device back: by clearing its data, or by installing it anew, where the data go with it.
 
 The file is proved by its checksum three times: here, when it has arrived, and as the system has it once it is
 installed. Knows nothing of what an application stores.
@@ -24,6 +24,11 @@ async def installed_files(device: AdbDevice, package: str) -> list[str]:
     """The files of a package on the device, its own before its parts; none when it is not installed."""
     found = await device.run("pm", "path", package)
     return [path.strip() for path in _PATH.findall(found.text)] if found.code == 0 else []
+
+
+async def clear(device: AdbDevice, package: str) -> None:
+    """Remove all that a package has stored; raises SetupError."""
+    await _told(device, "pm", "clear", package)
 
 
 async def reinstall(device: AdbDevice, package: str, folder: Path, apk: ApkFile) -> None:

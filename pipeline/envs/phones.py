@@ -31,7 +31,8 @@ def phone_environment(config: RunConfig, scratch: Scratch) -> AndroidEnvironment
         entry = load_phone_app(app_id)
         if entry.page_of is None:
             return InstalledApp(entry, device)
-        return WrappedSite(entry.title, entry.package, Instance(load_app(entry.page_of), scratch), device)
+        site = Instance(load_app(entry.page_of), scratch)
+        return WrappedSite(entry, site, device, only=entry.package.startswith(_WEB))
 
     return AndroidEnvironment(_fleet(config, scratch), provide, names=_names())
 

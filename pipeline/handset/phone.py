@@ -220,9 +220,10 @@ class Phone:
         await self.stop(package.name)
         with contextlib.suppress(FileNotFoundError):
             self.files.remove(f"/data/data/{package.name}", tree=True)
+        address = self.settings.get("global", _ADDRESS + package.name)
         self.settings.delete("global", _ADDRESS + package.name)
-        if package.kind == "web":
-            await self._glass.forget()
+        if package.kind == "web" and address is not None:
+            await self._system["shell"].forget(address)
 
     async def back(self) -> None:
         """What the Back key does."""

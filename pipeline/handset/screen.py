@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from PIL import Image
 from playwright.async_api import BrowserContext, CDPSession, Dialog, Page
@@ -187,6 +188,13 @@ class View:
         with contextlib.suppress(PlaywrightError):
             await self.page.reload(wait_until="load", timeout=_OPEN_SECONDS * 1000)
 
+    async def forget(self, address: str) -> None:
+        """Remove all that pages of an address's origin have stored in the browser, cookies included."""
+        parts = urlsplit(address)
+        asked = {"origin": f"{parts.scheme}://{parts.netloc}", "storageTypes": "all"}
+        async with asyncio.timeout(_CALL_SECONDS):
+            await self._session.send("Storage.clearDataForOrigin", asked)
+
     async def close(self) -> None:
         """Close the page; again is harmless."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
@@ -233,11 +241,6 @@ class Glass:
     async def adopted(self, page: Page) -> View:
         """A page that another one has opened."""
         return await self._viewed(page, self._size)
-
-    async def forget(self) -> None:
-        """Remove every cookie."""
-        if self._context is not None:
-            await self._context.clear_cookies()
 
     def _page(self, page: Page) -> None:
         if not self._opening:

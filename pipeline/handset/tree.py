@@ -34,6 +34,8 @@ _CLASSES = {
     "textbox": "android.widget.EditText",
 }
 _PLAIN = "android.view.View"
+_COMPLETED = "android.widget.AutoCompleteTextView"
+"""A field that offers what may be meant while something is typed."""
 _CHECKABLE = frozenset({"checkbox", "radio", "switch"})
 _CLICKABLE = frozenset(
     [
@@ -106,10 +108,11 @@ class _Dump:
 
 def _described(node: dict[str, Any], package: str) -> dict[str, str]:
     role, name, value, states = node["role"], node["name"], node["value"], set(node["states"])
-    is_field = _CLASSES.get(role) == "android.widget.EditText"
+    kind = _COMPLETED if node["field"] and role == "combobox" else _CLASSES.get(role, _PLAIN)
+    is_field = kind in (_COMPLETED, "android.widget.EditText")
     text = (value or node["hint"]) if is_field else ("" if node["labelled"] else name)
     described = {
-        "class": _CLASSES.get(role, _PLAIN),
+        "class": kind,
         "text": text,
         "content-desc": name if node["labelled"] and not (is_field and name == node["hint"]) else "",
         "resource-id": f"{package}:id/{node['id']}" if node["id"] else "",

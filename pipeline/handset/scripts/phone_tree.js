@@ -44,11 +44,13 @@ class PhoneWalk extends Walk {
 }
 
 function extraOf(element) {
-  if (!element) return { id: "", hint: "", labelled: false, hold: false, scrolls: false };
+  if (!element) return { id: "", field: false, hint: "", labelled: false, hold: false, scrolls: false };
+  const field = isTextField(element);
   return {
     id: element.id || "",
-    hint: isTextField(element) ? element.placeholder || "" : "",
-    labelled: element.hasAttribute("aria-label") || isTextField(element),
+    field,
+    hint: field ? element.placeholder || "" : "",
+    labelled: element.hasAttribute("aria-label") || field,
     hold: element.hasAttribute("data-hold"),
     scrolls: scrolls(element),
   };

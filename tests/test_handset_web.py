@@ -1,0 +1,121 @@
+"""Web applications of this machine in packages of the handset: opened, left, asked back, cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from tests.handsets import Held, held
+
+WIKI = "org.pathproof.web.wiki"
+
+PAGE = """<!doctype html><title>Wiki start</title><h1>Wiki start</h1>
+<a href="/other">Other page</a> <a href="/other" target="_blank">New window</a>
+<button onclick="title = confirm('Delete all?') ? 'deleted' : 'kept'; textContent = title">Ask</button>"""
+
+
+STORED = """<!doctype html><title>Stored</title><p id=told></p>
+<script>
+told.textContent = `${document.cookie || "no cookie"}, ${localStorage.getItem("seen") || "nothing"} stored`;
+document.cookie = "login=1; max-age=9999"; localStorage.setItem("seen", "something");
+</script>"""
+ANSWERS = {"/": PAGE, "/stored": STORED}
+
+
+class Pages(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = ANSWERS.get(self.path, "<!doctype html><h1>Other</h1>").encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def phone() -> Iterator[Held]:
+    with held(webs={"wiki": "Wiki"}) as hand:
+        yield hand
+
+
+@pytest.fixture(autouse=True)
+def fresh(phone: Held) -> None:
+    phone.fresh(WIKI)
+
+
+@pytest.fixture
+def pages(phone: Held) -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        port = server.server_address[1]
+        phone.adb("reverse", f"tcp:{port}", f"tcp:{port}")
+        yield port
+        server.shutdown()
+        thread.join()
+
+
+def view(phone: Held, address: str) -> None:
+    phone.sh(f"am start -W -a android.intent.action.VIEW -d {address} {WIKI}")
+
+
+def test_what_pages_have_stored_is_gone_when_their_package_is_cleared(phone: Held, pages: int) -> None:
+    address = f"http://127.0.0.1:{pages}/stored"
+
+    said: list[str] = []
+    for _ in range(2):
+        view(phone, address)
+        said.append(phone.find("login=1" if said else "no cookie").text)
+    phone.sh(f"pm clear {WIKI}")
+    view(phone, address)
+
+    assert said == ["no cookie, nothing stored", "login=1, something stored"]
+    phone.find("no cookie, nothing stored")
+
+
+def test_a_window_that_a_page_has_opened_is_closed_with_its_application(phone: Held, pages: int) -> None:
+    view(phone, f"http://127.0.0.1:{pages}/")
+    phone.tap("New window")
+    phone.find("Other")
+
+    phone.sh(f"am force-stop {WIKI}")
+    view(phone, f"http://127.0.0.1:{pages}/")
+
+    phone.find("Wiki start")
+
+
+def test_a_wrapped_web_application(phone: Held, pages: int) -> None:
+    phone.tap("Wiki")
+    phone.find("Nothing to show yet: this app has not been told an address.")
+    view(phone, f"http://127.0.0.1:{pages}/")
+    phone.tap("Other page")
+    phone.find("Other")
+    phone.sh("input keyevent BACK")
+    phone.tap("New window")
+    phone.find("Other")
+    phone.sh("input keyevent BACK")
+    phone.tap("Ask")
+    phone.find("Delete all?")
+    phone.tap("Cancel")
+    phone.find("kept")
+    phone.tap("kept")
+    phone.tap("OK")
+    phone.find("deleted")
+    phone.sh(f"input keyevent HOME; am force-stop {WIKI}")
+
+    # It remembers where it was.
+    phone.tap("Wiki")
+    assert phone.find("Wiki start").is_called("Wiki start")
+
+
+def test_only_addresses_it_was_told_are_reached(phone: Held, pages: int) -> None:
+    view(phone, "http://192.0.2.1/")
+
+    assert "Wiki start" not in phone.texts()
+    assert phone.ran("am start -a android.intent.action.VIEW -d http://127.0.0.1/ org.pathproof.notes")[0] == 1
