@@ -15,13 +15,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError, first_problem
 from pipeline.program_probe import ProgramProbe
 from pipeline.tasks import CHANGES, RESERVED_PROBES
+from pipeline.user_files import text_of, yaml_of
 from pipeline.words import Platform
 
 
@@ -379,10 +379,10 @@ def server_of(app_id: str) -> AppEntry | None:
 def read_entry(path: Path) -> AnyEntry:
     """The entry in a file; raises ConfigError."""
     try:
-        tree: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree: Any = yaml_of(text_of(path), str(path))
         kind = _KINDS.get(tree.get("platform"), AppEntry)
         return kind.model_validate({**tree, "folder": path.parent})
-    except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
+    except (TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: not a readable application entry: {error}") from error
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error)}") from error

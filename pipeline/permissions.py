@@ -7,12 +7,13 @@ allowed. Knows nothing of screens.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import yaml
 from pydantic import Field, ValidationError
 
 from pipeline.actions import Model
 from pipeline.errors import ConfigError
+from pipeline.user_files import text_of, yaml_of
 from pipeline.words import Consequence, Reversible, Ruling
 
 _FOLDER = Path(__file__).with_name("profiles")
@@ -64,9 +65,9 @@ def load_profile(name: str) -> Profile:
     if path.suffix not in (".yaml", ".yml") or not path.is_file():
         raise ConfigError(f"profile: '{name}' is none of {', '.join(profile_names())}, and no YAML file")
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree: Any = yaml_of(text_of(path, "profile"), f"profile: {path}")
         return Profile.model_validate({"name": path.stem, **(tree or {})})
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError) as error:
+    except TypeError as error:
         raise ConfigError(f"profile: {path} is not readable: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]

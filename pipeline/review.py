@@ -142,9 +142,9 @@ class _Server:
         return self._render(_Page("review_list.html.j2", {"page": page}))
 
     async def _name(self, request: web.Request) -> web.StreamResponse:
-        form = await request.post()
+        form = await _form(request)
         try:
-            name = named(str(form.get("name", "")))
+            name = named(form.get("name", ""))
         except ConfigError:
             values = {"problem": f"A name has 1 to {LONGEST_NAME} printable characters."}
             return self._render(_Page("review_name.html.j2", values, 422))
@@ -158,7 +158,7 @@ class _Server:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         attempt_id = self._known(request)
-        form = {name: str(value) for name, value in (await request.post()).items()}
+        form = await _form(request)
         problem = await self._work(self._stored, attempt_id, form)
         if problem is None:
             raise web.HTTPSeeOther(self._link(f"/trajectories/{attempt_id}"))
@@ -210,6 +210,14 @@ class _Server:
 
     async def _work(self, work: Callable[..., Found], *arguments: Any) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+
+async def _form(request: web.Request) -> dict[str, str]:
+    """The fields of a form; what is no text is a bad request."""
+    try:
+        return {name: str(value) for name, value in (await request.post()).items()}
+    except (ValueError, LookupError) as error:
+        raise web.HTTPBadRequest(text="This form cannot be read.") from error
 
 
 async def _protect(_: web.Request, response: web.StreamResponse) -> None:

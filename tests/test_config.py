@@ -87,6 +87,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("seed", "write it as key=value"),
         ("=3", "write it as key=value"),
         ("apps=[", "not a readable value"),
+        ("seed=2026-13-45", "not a readable value"),
     ],
 )
 def test_a_bad_argument_is_one_line_naming_the_key(override: str, words: str) -> None:

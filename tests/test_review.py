@@ -225,6 +225,23 @@ async def test_the_page_asks_for_a_name_when_none_was_given(folder: Storage) -> 
         assert "0 of 3 answered" in listed
 
 
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("application/x-www-form-urlencoded", b"grade=fail&reason=\xff"),
+        ("application/x-www-form-urlencoded; charset=nowhere", b"grade=fail"),
+        ("multipart/form-data", b"no boundary"),
+    ],
+)
+async def test_a_form_that_is_no_text_is_refused_and_nothing_is_stored(folder: Storage, kind: str, data: bytes) -> None:
+    async with served(folder) as site:
+        headers = {"Origin": site.origin, "Content-Type": kind}
+        async with site.client.post(site.link("/trajectories/u1-1"), data=data, headers=headers) as response:
+            assert response.status == 400
+
+        assert site.session.progress.answered == 0
+
+
 async def test_an_answer_that_cannot_be_taken_comes_back_with_what_was_written(folder: Storage) -> None:
     async with served(folder) as site:
         status, page = await site.post(

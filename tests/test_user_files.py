@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from catalogs.research import past
 from catalogs.sources import Tasks, read_source
 from catalogs.survey import read_scores
+from pipeline.app_entry import read_entry
 from pipeline.cataloguing import read_catalog
 from pipeline.config import load_config
 from pipeline.errors import ConfigError
 from pipeline.label_sets import read_labels
+from pipeline.permissions import load_profile
 from pipeline.scripted_endpoint import load_script
 from pipeline.user_files import decoded, json_of, lines_of, rows_of, text_of, yaml_of
 from taskspecs.gate_sets import load_contamination
@@ -43,6 +45,8 @@ READERS: list[tuple[str, Callable[[Path], object]]] = [
     ("scores.jsonl", read_scores),
     ("past.jsonl", past_tasks),
     ("past.jsonl.gz", past_tasks),
+    ("profile.yaml", lambda path: load_profile(str(path))),
+    ("app.yaml", read_entry),
     ("calibration.json", lambda path: load_calibration(str(path))),
 ]
 ESCAPED = [(name, read) for name, read in READERS if not name.endswith((".txt", ".csv"))]
