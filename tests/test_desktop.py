@@ -1,0 +1,292 @@
+"""The desktop environment, on a machine without a screen: looks, actions, text, probes, what is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pipeline.actions import (
+    Action,
+    Click,
+    DoubleClick,
+    Drag,
+    Hotkey,
+    Hover,
+    KeyDown,
+    KeyUp,
+    LaunchApp,
+    LongPress,
+    MiddleClick,
+    Pixel,
+    Point,
+    PressEnter,
+    PressHome,
+    RightClick,
+    Scroll,
+    Swipe,
+    TakeNote,
+    TripleClick,
+    Type,
+)
+from pipeline.envs.desktop import DesktopEnvironment
+from pipeline.envs.desktop_typing import check_arrived
+from pipeline.envs.fake_machine import FILE, FakeMachine, MachineFaults
+from pipeline.envs.machine import Button
+from pipeline.envs.machines import Machines
+from pipeline.errors import ActionError, SetupError
+from pipeline.protocols import Environment
+from pipeline.structs import Node
+from pipeline.tasks import Check, SetupOperation, Start
+from tests.programs import NOTE, PAD, desktop_task
+
+AT = Point(x=500, y=500)
+HERE, THERE = Pixel(x=320, y=200), Pixel(x=320, y=320)
+
+
+class Noted(FakeMachine):
+    """Writes down what is pressed and where the pointer goes."""
+
+    def __init__(self, faults: MachineFaults | None = None) -> None:
+        super().__init__(faults=faults)
+        self.done: list[str] = []
+
+    async def pointer(self, pixel: Pixel) -> None:
+        self.done.append(f"{pixel.x},{pixel.y}")
+
+    async def button(self, button: Button, *, down: bool) -> None:
+        self.done.append(f"{button}{'+' if down else '-'}")
+        await super().button(button, down=down)
+
+    async def key(self, name: str, *, down: bool) -> None:
+        await super().key(name, down=down)
+        self.done.append(f"{name}{'+' if down else '-'}")
+
+
+@pytest.fixture
+async def machine() -> Noted:
+    return Noted()
+
+
+@pytest.fixture
+async def desktop(machine: Noted) -> AsyncIterator[DesktopEnvironment]:
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    await environment.start(desktop_task())
+    yield environment
+    await environment.close()
+
+
+async def test_it_is_an_environment(desktop: DesktopEnvironment) -> None:
+    environment: Environment = desktop
+
+    assert environment.drain_events() == []
+
+
+async def test_a_look_has_picture_tree_and_the_window_in_front(desktop: DesktopEnvironment) -> None:
+    seen = await desktop.observe()
+
+    assert seen.frame is not None
+    assert seen.tree is not None
+    assert (seen.location, seen.title, seen.tree_error) == ("Pad", "Pad", None)
+
+
+async def test_what_lies_under_a_point_is_told(desktop: DesktopEnvironment) -> None:
+    target = await desktop.target(HERE)
+
+    assert target is not None
+    assert (target.role, target.states) == ("textbox", ["editable", "focused"])
+    assert await desktop.target(Pixel(x=1, y=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("action", "points", "done"),
+    [
+        (Click(point=AT), [HERE], "320,200 left+ left-"),
+        (DoubleClick(point=AT), [HERE], "320,200 left+ left- left+ left-"),
+        (TripleClick(point=AT), [HERE], "320,200 left+ left- left+ left- left+ left-"),
+        (RightClick(point=AT), [HERE], "320,200 right+ right-"),
+        (MiddleClick(point=AT), [HERE], "320,200 middle+ middle-"),
+        (Hover(point=AT), [HERE], "320,200"),
+        (Scroll(point=AT, direction="down"), [HERE], "320,200" + " scroll_down+ scroll_down-" * 5),
+        (Swipe(start=AT, end=AT), [THERE, HERE], "320,320" + " scroll_down+ scroll_down-" * 2),
+        (PressEnter(), [], "Return+ Return-"),
+        (Hotkey(keys=["Control", "Shift", "S"]), [], "Control_L+ Shift_L+ s+ s- Shift_L- Control_L-"),
+        (KeyDown(keys=["shift"]), [], "Shift_L+"),
+        (KeyUp(keys=["shift", "ctrl"]), [], "Shift_L- Control_L-"),
+    ],
+    ids=lambda value: value.type if hasattr(value, "type") else "",
+)
+async def test_actions_are_raw_events(
+    desktop: DesktopEnvironment, machine: Noted, action: Action, points: list[Pixel], done: str
+) -> None:
+    await desktop.act(action, points)
+
+    assert " ".join(machine.done) == done
+
+
+async def test_a_drag_presses_moves_in_steps_and_lets_go(desktop: DesktopEnvironment, machine: Noted) -> None:
+    await desktop.act(Drag(start=AT, end=AT), [HERE, THERE])
+
+    assert machine.done[:2] == ["320,200", "left+"]
+    assert machine.done[2:-1] == [f"320,{y}" for y in range(210, 321, 10)]
+    assert machine.done[-1] == "left-"
+
+
+async def test_a_long_press_is_held(desktop: DesktopEnvironment, machine: Noted) -> None:
+    await desktop.act(LongPress(point=AT), [HERE])
+
+    assert machine.done == ["320,200", "left+", "left-"]
+
+
+async def test_keys_stay_down_until_they_are_let_go(desktop: DesktopEnvironment, machine: Noted) -> None:
+    await desktop.act(KeyDown(keys=["Shift", "Control"]), [])
+    assert machine.held == {"Shift_L", "Control_L"}
+
+    await desktop.act(KeyUp(keys=["Shift", "Control"]), [])
+    assert machine.held == frozenset()
+
+
+async def test_a_hotkey_with_an_unknown_key_leaves_none_down(desktop: DesktopEnvironment, machine: Noted) -> None:
+    with pytest.raises(ActionError) as caught:
+        await desktop.act(Hotkey(keys=["Control", "nokey"]), [])
+
+    assert caught.value.code == "bad_arguments"
+    assert machine.held == frozenset()
+
+
+@pytest.mark.parametrize("action", [PressHome(), LaunchApp(app="Nothing"), Type(content="")])
+async def test_what_a_desktop_cannot_do_is_said(desktop: DesktopEnvironment, action: Action) -> None:
+    with pytest.raises(ActionError) as caught:
+        await desktop.act(action, [])
+
+    assert caught.value.code in ("unknown_action", "bad_arguments")
+
+
+async def test_a_program_is_launched_by_its_name() -> None:
+    machine = FakeMachine()
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    await environment.start(desktop_task())
+    await machine.leave()
+
+    await environment.act(LaunchApp(app="pad"), [])
+
+    assert [window.title for window in await machine.windows()] == ["Pad"]
+
+
+async def test_a_note_comes_back(desktop: DesktopEnvironment) -> None:
+    assert (await desktop.act(TakeNote(content="seven"), [])).feedback == "seven"
+
+
+async def test_text_that_arrives_is_verified(desktop: DesktopEnvironment) -> None:
+    assert (await desktop.act(Type(content="é你🙂\n|"), [])).flags == []
+
+
+async def test_text_that_is_lost_is_a_failed_step() -> None:
+    environment = DesktopEnvironment(
+        Machines(lambda _: FakeMachine(faults=MachineFaults(losing_text=True))), lambda _: PAD
+    )
+    await environment.start(desktop_task())
+
+    with pytest.raises(ActionError) as caught:
+        await environment.act(Type(content="lost"), [])
+
+    assert caught.value.code == "text_not_delivered"
+
+
+async def test_characters_that_no_key_enters_are_named(desktop: DesktopEnvironment, machine: Noted) -> None:
+    with pytest.raises(ActionError, match=r"no key enters '\\x07', '\\ud83d'") as caught:
+        await desktop.act(Type(content="a\x07\ud83d"), [])
+
+    assert caught.value.code == "text_not_delivered"
+    tree = (await machine.tree()).nodes
+    assert [node.value for node in tree] == [""]
+
+
+def field(value: str, *more: str, role: str = "textbox") -> list[Node]:
+    return [Node(role=role, name="", value=value, states=["editable", "focused", *more])]
+
+
+def test_what_a_program_made_of_the_text_is_told_apart_from_what_it_lost() -> None:
+    with pytest.raises(ActionError) as changed:
+        check_arrived("it's", field("it’s"))
+    with pytest.raises(ActionError) as lost:
+        check_arrived("it's", field("its brother"))
+
+    assert (changed.value.code, lost.value.code) == ("value_reverted", "value_reverted")
+    with pytest.raises(ActionError) as gone:
+        check_arrived("abc", field("ab"))
+    assert gone.value.code == "text_not_delivered"
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("secret", field("••••••", "protected")),
+        ("a\tb", field("b")),
+        ("x", []),
+        ("42", field("", role="gridcell")),
+        ("x", field("y" * 2000)),
+    ],
+    ids=["password", "tab", "no field", "cell", "cut"],
+)
+def test_what_does_not_show_what_it_holds_is_not_verified(text: str, nodes: list[Node]) -> None:
+    assert check_arrived(text, nodes) == ["text_unverified"]
+
+
+def test_of_a_document_the_last_paragraph_shows_what_was_typed() -> None:
+    assert check_arrived("one\ntwo", field("two", role="paragraph")) == []
+
+
+async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnvironment) -> None:
+    await desktop.act(Type(content="written"), [])
+    await desktop.act(Hotkey(keys=["Control", "s"]), [])
+    checks = [
+        Check(name=name, verifier="equals", probe=name, app_id="pad") for name in ("note", "files", "windows", "other")
+    ]
+
+    reads = {read.probe: read for read in await desktop.probe([*checks, checks[0]], 3)}
+
+    assert reads["note"].value == [["first line"]]
+    assert reads["files"].value == [[NOTE], [FILE]]
+    assert reads["windows"].value == [["Pad", "Pad"]]
+    assert reads["changes"].value == [[FILE, "added"]]
+    assert "no probe 'other'" in (reads["other"].error or "")
+
+
+async def test_a_tasks_set_up_is_laid_out_with_the_entrys_files() -> None:
+    machine = FakeMachine()
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    setup = [
+        SetupOperation(kind="append", app_id="pad", target=NOTE, content="second line\n"),
+        SetupOperation(kind="write", app_id="pad", target="Documents/b.txt", content="b"),
+    ]
+
+    await environment.start(desktop_task(setup=setup))
+
+    assert await machine.read(NOTE) == b"first line\nsecond line\n"
+    assert await machine.read("Documents/b.txt") == b"b"
+    assert (await environment.probe([], 0))[0].value == []
+
+
+async def test_set_up_that_is_for_no_file_is_refused() -> None:
+    environment = DesktopEnvironment(Machines(lambda _: FakeMachine()), lambda _: PAD)
+
+    with pytest.raises(SetupError, match="'sqlite' cannot be done on a desktop"):
+        await environment.start(
+            desktop_task(setup=[SetupOperation(kind="sqlite", app_id="pad", target="x", content="")])
+        )
+
+
+async def test_an_episode_finds_nothing_of_the_one_before() -> None:
+    machine = FakeMachine()
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    await environment.start(desktop_task())
+    await environment.act(Type(content="old"), [])
+    await environment.act(Hotkey(keys=["Control", "s"]), [])
+    await environment.act(KeyDown(keys=["Shift"]), [])
+
+    await environment.start(desktop_task(start=Start(app_id="pad")))
+
+    assert set(await machine.files()) == {NOTE}
+    assert machine.held == frozenset()
+    assert [node.value for node in (await machine.tree()).nodes] == [""]

@@ -1,0 +1,150 @@
+"""Machines that break: restores that lie, set-ups that fail, tear-downs that do not end."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.actions import Finished
+from pipeline.envs.desktop import DesktopEnvironment
+from pipeline.envs.fake_machine import FakeMachine, MachineFaults
+from pipeline.envs.machine import Machine
+from pipeline.envs.machine_restore import MARK, TRIES, restore
+from pipeline.envs.machines import Machines
+from pipeline.errors import SetupError
+from pipeline.policies.canned import CannedPolicy
+from tests.episodes import play
+from tests.programs import PAD, desktop_task
+
+
+class Park:
+    """Makes fake machines, the first ones with faults, and keeps them."""
+
+    def __init__(self, *faults: MachineFaults) -> None:
+        self.faults = list(faults)
+        self.made: list[FakeMachine] = []
+
+    def __call__(self, number: int) -> Machine:
+        faults = self.faults[number] if number < len(self.faults) else MachineFaults()
+        self.made.append(FakeMachine(f"fake-{number}", faults))
+        return self.made[-1]
+
+
+def desktop(park: Park) -> DesktopEnvironment:
+    return DesktopEnvironment(Machines(park), lambda _: PAD)
+
+
+async def test_a_fake_machine_is_a_machine() -> None:
+    machine: Machine = FakeMachine()
+
+    assert (await restore(machine, fresh=True)).tries == 1
+
+
+async def test_a_restore_counts_when_the_mark_is_gone() -> None:
+    machine = FakeMachine(faults=MachineFaults(stale_reverts=2))
+    await machine.revert()
+
+    restored = await restore(machine, fresh=False)
+
+    assert restored.tries == 3
+    assert MARK not in await machine.files()
+
+
+async def test_a_restore_without_a_picture_is_none() -> None:
+    machine = FakeMachine(faults=MachineFaults(failing_captures=-1))
+
+    with pytest.raises(SetupError, match=r"fake-0 was not restored in 3 tries: no picture"):
+        await restore(machine, fresh=True)
+
+
+async def test_a_set_up_that_always_fails_is_a_fault_and_no_model_is_asked() -> None:
+    park = Park(MachineFaults(failing_reverts=-1))
+    policy = CannedPolicy([Finished()])
+    environment = desktop(park)
+
+    record = await play(policy, desktop_task(), environment)
+
+    assert record.attempt.termination == "fault"
+    assert record.attempt.fault is not None
+    assert record.attempt.fault.boundary == "setup"
+    assert (policy.turns, record.model_calls) == ([], [])
+    assert park.made[0].reverts == TRIES
+
+
+async def test_the_attempt_after_a_failed_one_has_another_machine() -> None:
+    park = Park(MachineFaults(failing_reverts=-1))
+    environment = desktop(park)
+    await play([Finished()], desktop_task(), environment)
+
+    record = await play([Finished()], desktop_task(), environment)
+
+    assert record.attempt.termination == "finished"
+    assert record.attempt.environment is not None
+    assert record.attempt.environment.device == "fake-1"
+
+
+async def test_a_restore_that_lies_twice_ends_in_a_normal_episode() -> None:
+    park = Park(MachineFaults(stale_reverts=2))
+    environment = desktop(park)
+    await play([Finished()], desktop_task(), environment)
+    before = park.made[0].reverts
+
+    record = await play([Finished()], desktop_task(), environment)
+
+    assert record.attempt.termination == "finished"
+    assert park.made[0].reverts - before == 3
+
+
+async def test_a_program_that_never_shows_is_a_fault_of_set_up() -> None:
+    environment = DesktopEnvironment(
+        Machines(Park(MachineFaults(no_window=True))),
+        lambda _: PAD.model_copy(update={"ready": PAD.ready.model_copy(update={"seconds": 0.1})}),
+    )
+
+    with pytest.raises(SetupError, match=r"no window of Pad in 0\.1 s"):
+        await environment.start(desktop_task())
+
+
+async def test_a_machine_that_was_not_torn_down_is_left_alone() -> None:
+    park = Park(MachineFaults(failing_leaves=1, failing_closes=1))
+    machines = Machines(park)
+    environment = DesktopEnvironment(machines, lambda _: PAD)
+    await play([Finished()], desktop_task(), environment)
+
+    record = await play([Finished()], desktop_task(), environment)
+
+    assert machines.quarantined == ["fake-0"]
+    assert record.attempt.environment is not None
+    assert record.attempt.environment.device == "fake-1"
+
+
+async def test_a_machine_that_can_still_be_closed_is_replaced_and_not_in_quarantine() -> None:
+    park = Park(MachineFaults(failing_leaves=1))
+    machines = Machines(park)
+    await machines.take()
+    await machines.give_back(worked=True)
+
+    await machines.take()
+
+    assert (machines.quarantined, len(park.made)) == ([], 2)
+
+
+async def test_no_more_machines_are_made_when_none_lets_go() -> None:
+    park = Park(*[MachineFaults(failing_leaves=-1, failing_closes=-1)] * 3)
+    machines = Machines(park)
+    for _ in range(3):
+        await machines.take()
+        await machines.give_back(worked=True)
+
+    with pytest.raises(SetupError, match="fake-0, fake-1, fake-2"):
+        await machines.take()
+    assert len(park.made) == 3
+
+
+async def test_a_machine_is_booted_once_and_restored_for_every_episode() -> None:
+    park = Park()
+    machines = Machines(park)
+    for _ in range(3):
+        await machines.take()
+        await machines.give_back(worked=True)
+
+    assert (park.made[0].boots, park.made[0].reverts) == (1, 3)
