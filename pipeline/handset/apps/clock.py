@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from pipeline.handset.apps.acts import flipping, keep, removing
 from pipeline.handset.apps.app import App, Asked, Done, Shown
 from pipeline.handset.database import Row
 from pipeline.handset.packages import Package
@@ -83,20 +84,7 @@ def _save_alarm(asked: Asked) -> Done:
         "vibrate": int("vibrate" in asked.given),
         "enabled": 1,
     }
-    if asked.id:
-        asked.data.update("alarms", asked.id, **fields)
-    else:
-        asked.data.insert("alarms", fields)
-    return Done("back")
-
-
-def _toggle(asked: Asked) -> Done:
-    asked.data.run("UPDATE alarms SET enabled = 1 - enabled WHERE _id = ?", asked.id)
-    return Done()
-
-
-def _delete_alarm(asked: Asked) -> Done:
-    asked.data.delete("alarms", asked.id)
+    keep(asked, "alarms", fields)
     return Done("back")
 
 
@@ -112,11 +100,6 @@ def _add_city(asked: Asked) -> Done:
     return Done("back")
 
 
-def _drop_city(asked: Asked) -> Done:
-    asked.data.delete("cities", asked.id)
-    return Done()
-
-
 def _home_city(asked: Asked) -> Done:
     asked.data.run("UPDATE cities SET home = (_id = ?)", asked.id)
     return Done()
@@ -127,15 +110,7 @@ def _save_timer(asked: Asked) -> Done:
     if seconds <= 0:
         return Done(problem=asked.text("duration_wrong"))
     fields: dict[str, Any] = {"name": asked.field("name"), "seconds": seconds}
-    if asked.id:
-        asked.data.update("timers", asked.id, **fields)
-    else:
-        asked.data.insert("timers", fields)
-    return Done("back")
-
-
-def _delete_timer(asked: Asked) -> Done:
-    asked.data.delete("timers", asked.id)
+    keep(asked, "timers", fields)
     return Done("back")
 
 
@@ -181,13 +156,13 @@ CLOCK = App(
     acts={
         "add_city": _add_city,
         "all_off": _all_off,
-        "delete_alarm": _delete_alarm,
-        "delete_timer": _delete_timer,
-        "drop_city": _drop_city,
+        "delete_alarm": removing("alarms"),
+        "delete_timer": removing("timers"),
+        "drop_city": removing("cities", "stay"),
         "home_city": _home_city,
         "run_timer": _run_timer,
         "save_alarm": _save_alarm,
         "save_timer": _save_timer,
-        "toggle": _toggle,
+        "toggle": flipping("alarms", "enabled"),
     },
 )

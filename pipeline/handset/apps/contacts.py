@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.handset.apps.acts import flipping, keep, naming, removing
 from pipeline.handset.apps.app import App, Asked, Done, Shown
 from pipeline.handset.packages import Package
 
@@ -66,25 +67,7 @@ def _save(asked: Asked) -> Done:
         return Done(problem=asked.text("phone_wrong"))
     if fields["email"] and "@" not in fields["email"]:
         return Done(problem=asked.text("email_wrong"))
-    if asked.id:
-        asked.data.update("contacts", asked.id, **fields)
-    else:
-        asked.data.insert("contacts", fields)
-    return Done("back")
-
-
-def _favourite(asked: Asked) -> Done:
-    asked.data.run("UPDATE contacts SET favourite = 1 - favourite WHERE _id = ?", asked.id)
-    return Done()
-
-
-def _block(asked: Asked) -> Done:
-    asked.data.run("UPDATE contacts SET blocked = 1 - blocked WHERE _id = ?", asked.id)
-    return Done()
-
-
-def _delete(asked: Asked) -> Done:
-    asked.data.delete("contacts", asked.id)
+    keep(asked, "contacts", fields)
     return Done("back")
 
 
@@ -97,34 +80,17 @@ def _member(asked: Asked) -> Done:
     return Done()
 
 
-def _save_group(asked: Asked) -> Done:
-    name = asked.field("name")
-    taken = asked.data.row("SELECT 1 FROM groups WHERE name = ? AND _id <> ?", name, asked.id)
-    if not name or taken:
-        return Done(problem=asked.text("group_taken" if taken else "name_missing"))
-    if asked.id:
-        asked.data.update("groups", asked.id, name=name)
-    else:
-        asked.data.insert("groups", {"name": name})
-    return Done()
-
-
-def _delete_group(asked: Asked) -> Done:
-    asked.data.delete("groups", asked.id)
-    return Done("back")
-
-
 CONTACTS = App(
     Package("org.pathproof.contacts", "builtin", {"en": "Contacts", "zh": "通讯录"}, colour="#2f6fde", icon="person"),
     tables=("contacts", "groups", "members"),
     screens={"": _list, "contact": _contact, "edit": _edit, "groups": _groups, "group": _group},
     acts={
-        "block": _block,
-        "delete": _delete,
-        "delete_group": _delete_group,
-        "favourite": _favourite,
+        "block": flipping("contacts", "blocked"),
+        "delete": removing("contacts"),
+        "delete_group": removing("groups"),
+        "favourite": flipping("contacts", "favourite"),
         "member": _member,
         "save": _save,
-        "save_group": _save_group,
+        "save_group": naming("groups", "name_missing", "group_taken"),
     },
 )

@@ -5,6 +5,7 @@ A locked note must not be captured: its screen is a secure window.
 
 from __future__ import annotations
 
+from pipeline.handset.apps.acts import flipping, naming, removing
 from pipeline.handset.apps.app import App, Asked, Done, Shown
 from pipeline.handset.packages import Package
 
@@ -74,16 +75,6 @@ def _save(asked: Asked) -> Done:
     return Done("go", f"note?id={number}") if kind == "checklist" else Done("back")
 
 
-def _pin(asked: Asked) -> Done:
-    asked.data.run("UPDATE notes SET pinned = 1 - pinned WHERE _id = ?", asked.id)
-    return Done()
-
-
-def _lock(asked: Asked) -> Done:
-    asked.data.run("UPDATE notes SET locked = 1 - locked WHERE _id = ?", asked.id)
-    return Done()
-
-
 def _colour(asked: Asked) -> Done:
     if asked.field("colour") in _COLOURS:
         asked.data.update("notes", asked.id, colour=asked.field("colour"))
@@ -138,30 +129,8 @@ def _add_item(asked: Asked) -> Done:
     return Done()
 
 
-def _tick(asked: Asked) -> Done:
-    asked.data.run("UPDATE items SET done = 1 - done WHERE _id = ?", asked.number("item"))
-    return Done()
-
-
-def _drop_item(asked: Asked) -> Done:
-    asked.data.delete("items", asked.number("item"))
-    return Done()
-
-
 def _clear_done(asked: Asked) -> Done:
     asked.data.run("DELETE FROM items WHERE note_id = ? AND done = 1", asked.id)
-    return Done()
-
-
-def _save_folder(asked: Asked) -> Done:
-    name = asked.field("name")
-    taken = asked.data.row("SELECT 1 FROM folders WHERE name = ? AND _id <> ?", name, asked.id)
-    if not name or taken:
-        return Done(problem=asked.text("folder_taken" if taken else "folder_empty"))
-    if asked.id:
-        asked.data.update("folders", asked.id, name=name)
-    else:
-        asked.data.insert("folders", {"name": name})
     return Done()
 
 
@@ -192,14 +161,14 @@ NOTES = App(
         "delete": _delete,
         "delete_folder": _delete_folder,
         "destroy": _destroy,
-        "drop_item": _drop_item,
+        "drop_item": removing("items", "stay", "item"),
         "empty": _empty,
-        "lock": _lock,
+        "lock": flipping("notes", "locked"),
         "move": _move,
-        "pin": _pin,
+        "pin": flipping("notes", "pinned"),
         "restore": _restore,
         "save": _save,
-        "save_folder": _save_folder,
-        "tick": _tick,
+        "save_folder": naming("folders", "folder_empty", "folder_taken"),
+        "tick": flipping("items", "done", "item"),
     },
 )

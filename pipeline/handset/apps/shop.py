@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pipeline.handset.apps.acts import keep, removing
 from pipeline.handset.apps.app import App, Asked, Done, Shown
 from pipeline.handset.database import Row
 from pipeline.handset.packages import Package
@@ -223,18 +224,9 @@ def _save_address(asked: Asked) -> Done:
     fields: dict[str, Any] = {name: asked.field(name) for name in _ADDRESS}
     if not all(fields.values()):
         return Done(problem=asked.text("address_incomplete"))
-    number = asked.id
-    if number:
-        asked.data.update("addresses", number, **fields)
-    else:
-        number = asked.data.insert("addresses", fields)
+    number = keep(asked, "addresses", fields)
     if "is_default" in asked.given:
         asked.data.run("UPDATE addresses SET is_default = (_id = ?)", number)
-    return Done("back")
-
-
-def _delete_address(asked: Asked) -> Done:
-    asked.data.delete("addresses", asked.id)
     return Done("back")
 
 
@@ -296,7 +288,7 @@ SHOP = App(
         "cancel": _cancel,
         "choose": _choose,
         "coupon": _coupon,
-        "delete_address": _delete_address,
+        "delete_address": removing("addresses"),
         "drop_coupon": _drop_coupon,
         "empty": _empty,
         "like": _like,

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import posixpath
 import stat
+from collections.abc import Callable
 
 from pipeline.handset.commands.call import Call, Commands, options
 
@@ -19,12 +20,17 @@ async def _echo(call: Call) -> int:
 
 
 async def _cat(call: Call) -> int:
+    return await _of_each(call, lambda _, data: data)
+
+
+async def _of_each(call: Call, told: Callable[[str, bytes], bytes]) -> int:
+    """Tell something of every file that is named; the others are complained of."""
     code = 0
     for path in call.words:
         try:
-            await call.output.out(call.phone.files.read(path))
+            await call.output.out(told(path, call.phone.files.read(path)))
         except OSError as error:
-            await call.complain(f"cat: {path}: {error.strerror}")
+            await call.complain(f"{call.name}: {path}: {error.strerror}")
             code = 1
     return code
 
@@ -71,14 +77,7 @@ async def _mkdir(call: Call) -> int:
 
 
 async def _sha256sum(call: Call) -> int:
-    code = 0
-    for path in call.words:
-        try:
-            await call.say(f"{hashlib.sha256(call.phone.files.read(path)).hexdigest()}  {path}")
-        except OSError as error:
-            await call.complain(f"sha256sum: {path}: {error.strerror}")
-            code = 1
-    return code
+    return await _of_each(call, lambda path, data: f"{hashlib.sha256(data).hexdigest()}  {path}\n".encode())
 
 
 async def _date(call: Call) -> int:

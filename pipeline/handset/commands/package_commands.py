@@ -17,6 +17,12 @@ def package_file(package: Package) -> bytes:
     return json.dumps({"handset_package": package.name}).encode()
 
 
+def _named(call: Call) -> Package | None:
+    """The installed package that the last word names."""
+    rest = options(call.words, {"--user": 1}).rest
+    return call.phone.packages.get(rest[-1]) if rest else None
+
+
 async def _list(call: Call) -> int:
     given = options(call.inner().words, {"--user": 1})
     if call.word(0) != "packages":
@@ -35,7 +41,7 @@ async def _list(call: Call) -> int:
 
 
 async def _path(call: Call) -> int:
-    package = call.phone.packages.get(options(call.words, {"--user": 1}).rest[-1] if call.words else "")
+    package = _named(call)
     if package is None:
         return 1
     await call.say(f"package:{package.path}")
@@ -43,8 +49,7 @@ async def _path(call: Call) -> int:
 
 
 async def _clear(call: Call) -> int:
-    given = options(call.words, {"--user": 1})
-    package = call.phone.packages.get(given.rest[-1] if given.rest else "")
+    package = _named(call)
     if package is None or package.kind == "system":
         await call.say("Failed")
         return 1
@@ -82,10 +87,8 @@ async def _sent(call: Call, size: int) -> bytes:
 
 
 async def _uninstall(call: Call) -> int:
-    given = options(call.words, {"--user": 1})
-    name = given.rest[-1] if given.rest else ""
-    package = call.phone.packages.get(name)
-    if package is None or not call.phone.packages.uninstall(name):
+    package = _named(call)
+    if package is None or not call.phone.packages.uninstall(package.name):
         await call.say("Failure [DELETE_FAILED_INTERNAL_ERROR]")
         return 1
     await call.phone.clear(package)
