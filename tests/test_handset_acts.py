@@ -16,7 +16,9 @@ from pipeline.handset.database import Database
 from pipeline.handset.state import Clock, Settings
 
 SCHEMA = "CREATE TABLE shelves (_id INTEGER PRIMARY KEY, name TEXT, open INTEGER NOT NULL DEFAULT 0)"
-ROWS = {"shelves": [{"_id": 1, "name": "Left"}, {"_id": 2, "name": "Right"}]}
+ROWS: dict[str, list[dict[str, str | int | float | None]]] = {
+    "shelves": [{"_id": 1, "name": "Left"}, {"_id": 2, "name": "Right"}]
+}
 WORDS = {"missing": ("No name", "没有名称"), "taken": ("Taken", "已存在")}
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -28,6 +29,7 @@ _REFUSED = 2
 _NO_SERVICE = 20
 _CRASHED = 134
 _OFFLINE_SECONDS = 5.0
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class Handset(Device):
@@ -68,11 +70,12 @@ class Handset(Device):
         """Carry out a command line; without one, the lines that are sent."""
         if line.strip():
             return await self._carry_out(line, stdin, output)
-        code = 0
+        code, begun = 0, b""
         async for part in stdin:
-            for typed in part.decode(errors="replace").splitlines():
-                code = await self._carry_out(typed, stdin, output)
-        return code
+            *typed, begun = _LINE_END.split(begun + part)
+            for whole in typed:
+                code = await self._carry_out(whole.decode(errors="replace"), stdin, output)
+        return await self._carry_out(begun.decode(errors="replace"), stdin, output) if begun else code
 
     async def stat(self, path: str) -> FileStat | None:
         """What is known of a file or folder."""
