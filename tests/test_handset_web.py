@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+from PIL import Image, ImageChops
 
 from tests.handsets import Held, held
 
@@ -22,7 +25,26 @@ STORED = """<!doctype html><title>Stored</title><p id=told></p>
 told.textContent = `${document.cookie || "no cookie"}, ${localStorage.getItem("seen") || "nothing"} stored`;
 document.cookie = "login=1; max-age=9999"; localStorage.setItem("seen", "something");
 </script>"""
-ANSWERS = {"/": PAGE, "/stored": STORED}
+BLOCKS = """<!doctype html><title>Blocks</title><style>
+body { margin: 0; background: white; height: 3000px }
+button { position: absolute; border: 0; color: transparent; outline: 0 }
+#pane { position: absolute; left: 20px; top: 300px; width: 150px; height: 90px; overflow: hidden }
+</style>
+<button style="left: 10px; top: 12px; width: 61px; height: 33px; background: #ff0000">Red</button>
+<button style="left: 300px; top: 100px; width: 900px; height: 50px; background: #00ff00">Green</button>
+<div id=pane>
+<button style="left: -30px; top: 40px; width: 100px; height: 200px; background: #0000ff">Blue</button></div>
+<button style="left: 50px; top: 200px; width: 80px; height: 40px; background: #f0f;
+ transform: scale(1.5)">Pink</button>
+<button style="left: 40px; top: 1100px; width: 120px; height: 60px; background: #00ffff">Cyan</button>"""
+COLOURS = {
+    "Red": (255, 0, 0),
+    "Green": (0, 255, 0),
+    "Blue": (0, 0, 255),
+    "Pink": (255, 0, 255),
+    "Cyan": (0, 255, 255),
+}
+ANSWERS = {"/": PAGE, "/stored": STORED, "/blocks": BLOCKS}
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -47,6 +69,7 @@ def phone() -> Iterator[Held]:
 @pytest.fixture(autouse=True)
 def fresh(phone: Held) -> None:
     phone.fresh(WIKI)
+    phone.sh("settings put system user_rotation 0")
 
 
 @pytest.fixture
@@ -77,6 +100,40 @@ def test_what_pages_have_stored_is_gone_when_their_package_is_cleared(phone: Hel
 
     assert said == ["no cookie, nothing stored", "login=1, something stored"]
     phone.find("no cookie, nothing stored")
+
+
+def painted(picture: Image.Image, colour: tuple[int, int, int]) -> tuple[int, int, int, int] | None:
+    """The box of everything in one colour."""
+    channels = [
+        channel.point(lambda value, want=want: 255 * (value == want))
+        for channel, want in zip(picture.split(), colour, strict=True)
+    ]
+    red, green, blue = channels
+    return ImageChops.multiply(ImageChops.multiply(red, green), blue).getbbox()
+
+
+def told(phone: Held) -> dict[str, tuple[int, ...]]:
+    """The boxes of buttons by their names."""
+    nodes = {
+        node.text or node.description: node.attributes["bounds"] for node in phone.nodes() if node.kind == "Button"
+    }
+    return {name: tuple(map(int, re.findall(r"-?\d+", bounds))) for name, bounds in nodes.items()}
+
+
+@pytest.mark.parametrize("rotation", [0, 1])
+def test_boxes_of_the_tree_are_where_things_are_painted(phone: Held, pages: int, rotation: int) -> None:
+    phone.sh(f"settings put system user_rotation {rotation}")
+    view(phone, f"http://127.0.0.1:{pages}/blocks")
+
+    for scrolled in (False, True):
+        if scrolled:
+            phone.sh("input swipe 600 700 600 100 1000")
+        boxes = told(phone)
+        picture = Image.open(io.BytesIO(phone.adb("exec-out", "screencap -p").stdout)).convert("RGB")
+        seen = {name: box for name, colour in COLOURS.items() if (box := painted(picture, colour)) is not None}
+
+        assert boxes == seen, (rotation, scrolled)
+        assert len(seen) >= (1 if scrolled else 3)
 
 
 def test_a_window_that_a_page_has_opened_is_closed_with_its_application(phone: Held, pages: int) -> None:
