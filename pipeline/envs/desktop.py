@@ -59,6 +59,7 @@ class DesktopEnvironment(Environment):
         self._held: _Held | None = None
         self._nodes: list[Node] = []
         self._worked = True
+        self._acted = False
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """Restore the machine, lay out what the programs find, start the first of them; raises SetupError."""
@@ -66,7 +67,7 @@ class DesktopEnvironment(Environment):
         machine = await self._machines.take()
         programs = Programs(machine, self._load)
         self._held = _Held(machine, programs, Hands(machine, programs))
-        self._worked, self._nodes = True, []
+        self._worked, self._acted, self._nodes = True, False, []
         try:
             with self._noting_trouble():
                 await programs.prepare(task)
@@ -111,6 +112,7 @@ class DesktopEnvironment(Environment):
     async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
         """Carry out an action and wait until the screen is at rest; raises ActionError or EnvError."""
         held = self._holding()
+        self._acted = True
         with self._noting_trouble():
             await held.hands.act(action, points)
             await held.machine.settle(SETTLE_SECONDS)
@@ -120,6 +122,9 @@ class DesktopEnvironment(Environment):
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask, and the changes since `start`; raises EnvError."""
         with self._noting_trouble():
+            if self._acted:
+                await self._holding().programs.written()
+            self._acted = False
             return await self._holding().programs.read(checks, observation_index)
 
     def drain_events(self) -> list[Event]:

@@ -27,6 +27,9 @@ LoadProgram = Callable[[str], ProgramEntry]
 
 _POLL_SECONDS = 0.03
 _SETTLE_SECONDS = 10.0
+_CALM_SECONDS = 0.7
+"""How long no file may change: dialogs of a common toolkit save half a second after they were told to."""
+_WRITTEN_SECONDS = 5.0
 _AGAIN_SECONDS = 20.0
 """What a program has to show a window when it is launched within an episode."""
 
@@ -81,6 +84,14 @@ class Programs:
                 return
         known = ", ".join(entry.title for entry in self._entries.values())
         raise ActionError("bad_arguments", f"there is no program '{name}'; there are: {known}")
+
+    async def written(self) -> None:
+        """Wait until files change no more: programs write a moment after what made them. Raises EnvError."""
+        until = time.monotonic() + _WRITTEN_SECONDS
+        before, now = None, await self._machine.files()
+        while now != before and time.monotonic() < until:
+            await asyncio.sleep(_CALM_SECONDS)
+            before, now = now, await self._machine.files()
 
     async def read(self, checks: Sequence[Check], index: int) -> list[ProbeRead]:
         """Each distinct question once, then the changes of every program; raises EnvError."""

@@ -13,8 +13,10 @@ from pipeline.envs.x11_wire import RefusedError
 
 _ROUNDS = 3
 """Answers in a row: what an event sets in motion is often seen to a moment later."""
-_QUIET_SECONDS = 0.034
-"""Two frames without a change."""
+_QUIET_SECONDS = 0.04
+"""More than two frames without a change."""
+_FIRST_SECONDS = 0.3
+"""How long a first change is waited for: most actions change something, some programs think before."""
 _BLIND_SECONDS = 0.15
 """How long nothing may be drawn where no program can be asked."""
 
@@ -22,21 +24,20 @@ _BLIND_SECONDS = 0.15
 def settle(display: Display, most_seconds: float) -> bool:
     """Wait until the screen is at rest; whether it came to rest in time. Raises EnvError when the display is gone."""
     until = time.monotonic() + most_seconds
+    first = _FIRST_SECONDS
     while True:
         window = display.active_window()
-        rested = _rest_of(display, window, until)
-        if not rested or display.active_window() == window:
-            return rested
+        if not _Pinger(display, window).wait(until, quiet=_QUIET_SECONDS, first=first):
+            return False
+        if display.active_window() == window:
+            return True
+        first = 0.0  # another window in front is a change
 
 
 def wait_until_handled(display: Display, most_seconds: float) -> bool:
     """Wait until the program in front has seen to what was sent to it; whether it did in time."""
     window = display.active_window()
-    return _Pinger(display, window).wait(time.monotonic() + most_seconds, quiet=0.0)
-
-
-def _rest_of(display: Display, window: int, until: float) -> bool:
-    return _Pinger(display, window).wait(until, quiet=_QUIET_SECONDS)
+    return _Pinger(display, window).wait(time.monotonic() + most_seconds, quiet=0.0, first=0.0)
 
 
 class _Pinger:
@@ -47,20 +48,21 @@ class _Pinger:
         self._asks = window != 0 and display.answers_pings(window)
         self._answered = 0
 
-    def wait(self, until: float, *, quiet: float) -> bool:
-        """Until there were answers enough and nothing was drawn for a while; False when time ran out."""
+    def wait(self, until: float, *, quiet: float, first: float) -> bool:
+        """Until there were answers enough and nothing was drawn for a while, after a first change or without any for
+        so long; False when time ran out."""
         quiet = quiet if self._asks else _BLIND_SECONDS
-        calm_since = time.monotonic()
+        calm_until = time.monotonic() + max(quiet, first)
         try:
             self._ask()
             while time.monotonic() < until:
-                left = calm_since + quiet - time.monotonic()
+                left = calm_until - time.monotonic()
                 if left <= 0 and self._done:
                     return True
                 patience = left if self._done else until - time.monotonic()
                 drawn, pongs = self._display.take(max(0.0, patience))
                 if drawn:
-                    calm_since = time.monotonic()
+                    calm_until = time.monotonic() + quiet
                 if self._answered in pongs:
                     self._answered += 1
                     self._ask()

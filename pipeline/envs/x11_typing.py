@@ -7,7 +7,8 @@ the program in front has seen to the keys before, as it looks meanings up late.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.envs.keysyms import NAMED, keysym_of, keysym_of_character
 from pipeline.envs.x11_display import BUTTON_RELEASE, KEY_PRESS, KEY_RELEASE, Display
@@ -17,6 +18,9 @@ from pipeline.errors import ActionError, EnvError
 _MEDIA = range(0x1008_0000, 0x1009_0000)
 """Keysyms of media and internet keys."""
 _HANDLED_SECONDS = 10.0
+_PAUSE_SECONDS = 0.2
+"""After a text, before the Return that ends it: fields complete what is typed a moment later, and lose a Return that
+comes before."""
 _RUN = 400
 """Characters that are sent at once."""
 
@@ -56,6 +60,12 @@ class Keyboard:
         if missing:
             raise ActionError("text_not_delivered", f"no key enters {', '.join(map(ascii, missing))}")
         self._caps_off()
+        body = text.rstrip("\n")
+        self._enter(body, keysyms)
+        time.sleep(_PAUSE_SECONDS)
+        self._enter(text[len(body) :], keysyms)
+
+    def _enter(self, text: str, keysyms: Mapping[str, int | None]) -> None:
         for run in self._runs([keysym for character in text if (keysym := keysyms[character]) is not None]):
             keycodes = self._keycodes(run)
             for keycode in keycodes:
