@@ -10,6 +10,7 @@ and one that is stored is not done again. How trajectories come about is not kno
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -30,7 +31,7 @@ from pipeline.errors import EpisodeError, RunError
 from pipeline.expedition import Camp, Ended, explore_all
 from pipeline.exploring import Errand
 from pipeline.making import DraftWorker
-from pipeline.records import Validation, now
+from pipeline.records import Rejection, Validation, now
 from pipeline.sinks import Batch
 from pipeline.standing import Run, rounds_of
 from pipeline.supervision import Agency, Employee, Halt, watch
@@ -74,12 +75,18 @@ class Workshop:
         self._benchmarks: Contamination | None = load_contamination(Path(named)) if named else None
 
     async def make(self, number: int) -> Known:
-        """Have the tasks of a round; the capabilities as it knows them. Raises RunError when no task is left."""
+        """Have the tasks of a round; the capabilities as it knows them.
+
+        Raises RunError when no task is left, after what was rejected is stored.
+        """
         known = await self.catalog(number)
         earlier = rounds_of(self._run.config, await asyncio.to_thread(self._stored))
         if not earlier[number]:
             accepted = [task for tasks in earlier for task in tasks]
-            await self._shop.record(await self._made(number, known, accepted))
+            made = await self._made(number, known, accepted)
+            await self._shop.record(await asyncio.to_thread(self._new, made))
+            if not any(isinstance(row, TaskSpec) for row in made):
+                raise RunError(_none_left(number, made))
         return known
 
     async def catalog(self, number: int) -> Known:
@@ -165,10 +172,12 @@ class Workshop:
         self._run.board.say(
             f"round {number}: {len(sieved.tasks)} tasks made, {len(sieved.rejections)} candidates rejected"
         )
-        if not sieved.tasks:
-            reasons = sorted({row.reason for row in sieved.rejections})
-            raise RunError(f"tasks: no task of round {number} was left: {', '.join(reasons) or 'none was drafted'}")
         return [*sieved.tasks, *sieved.rejections, *validations, *written.calls]
+
+    def _new(self, made: Sequence[Model]) -> list[Model]:
+        """Without the rejections that are stored: a round that left no task rejects the same candidates again."""
+        stored = {row.candidate_id for row in Dataset(self._run.folder).rows(Rejection)}
+        return [row for row in made if not (isinstance(row, Rejection) and row.candidate_id in stored)]
 
     def _ask(self, number: int) -> Ask:
         config = self._run.config
@@ -221,6 +230,12 @@ class Workshop:
 
         await try_tasks(tasks, self._run.config, self._shop.cluster, heard, self._shop.halt)
         return trials
+
+
+def _none_left(number: int, made: Sequence[Model]) -> str:
+    reasons = Counter(row.reason for row in made if isinstance(row, Rejection))
+    said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()) or "none was drafted"
+    return f"tasks: no task of round {number} was left ({said}); the table `rejections` says why of each"
 
 
 def _without(base: Known, stored: Known) -> dict[str, Capability]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.check import check
 from pipeline.cluster import Cluster
 from pipeline.dataset import Dataset
 from pipeline.progress import Board
@@ -78,6 +79,25 @@ def test_a_run_that_is_interrupted_while_it_makes_rounds_goes_on_where_it_was(
     assert outcome.reason is None
     assert _shape(folder) == _shape(whole)
     assert not resume(str(folder), Board()).started
+
+
+def test_a_round_that_leaves_no_task_stores_why_and_ends_the_run(
+    whole: Path, ray_here: Cluster, tmp_path: Path
+) -> None:
+    known = tmp_path / "known.txt"
+    instructions = rows(whole, "SELECT instruction FROM tasks WHERE seed = 7 UNION SELECT instruction FROM rejections")
+    known.write_text("\n".join(str(text) for (text,) in instructions), encoding="utf-8")
+    folder = tmp_path / "run"
+
+    ended = collect(fake_config(*MADE, f"tasks.contamination={known}"), "fake", str(folder), Board())
+    again = resume(str(folder), Board())
+
+    assert ended.reason is not None and ended.reason.startswith("tasks: no task of round 0 was left (6 contaminated)")
+    assert again.reason == ended.reason
+    assert rows(folder, "SELECT reason, count(*), count(DISTINCT candidate_id) FROM rejections GROUP BY ALL") == [
+        ("contaminated", 6, 6)
+    ]
+    assert check(str(folder)) == []
 
 
 def _catalogs(folder: Path) -> list[dict[str, Capability]]:
