@@ -26,7 +26,8 @@ ALWAYS = 2
 
 _SHOWN = 120
 _SHORTEST = 12
-"""Characters of plain text below which only the very same text is a match."""
+"""Letters of plain text below which only the very same text is a match; a Han character says as much as two."""
+_HAN = re.compile("[⺀-鿿豈-﫿]")
 
 
 class Contamination:
@@ -42,7 +43,7 @@ class Contamination:
             exact = weighty(bare)
             if exact and exact not in self._exact:
                 self._exact[exact] = text
-                if len(exact) >= _SHORTEST:
+                if len(exact) + len(_HAN.findall(exact)) >= _SHORTEST:
                     self._like.add(text, print_of(exact), group)
 
     def met_by(self, case: Case) -> Finding | None:

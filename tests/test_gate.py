@@ -644,6 +644,7 @@ def test_the_share_is_of_the_candidates_whatever_is_accepted_already() -> None:
         "Delete 3 notes of 2026, please.",
         "麻烦你帮我新建一条笔记，好吗？谢谢。",
         "請新建一條筆記。",
+        "请在本周的列表里新建一条名为“购物”的笔记。",
     ],
 )
 def test_a_task_of_a_benchmark_is_refused(instruction: str) -> None:
@@ -653,6 +654,7 @@ def test_a_task_of_a_benchmark_is_refused(instruction: str) -> None:
             "Create a note called {name} in the list of the week.",
             "Delete three notes of 2026.",
             "新建一条笔记。",
+            "在本周的列表里新建一条名为“{name}”的笔记。",
         ]
     )
 
