@@ -81,6 +81,11 @@ def test_every_pair_loads_with_as_many_pictures_as_places(pair: tuple[str, str],
         assert {size_of(outcome.out, picture) for picture in pictures} <= {(640, 400)}
 
 
+def unscored(dataset: Path) -> int:
+    """How many trajectories nobody could judge."""
+    return query("SELECT * FROM trace_grades WHERE status = 'unscored'", [dataset]).num_rows
+
+
 def test_sft_holds_the_accepted_trajectories_and_what_is_missing_is_listed(dataset: Path, exported: Exporter) -> None:
     outcome = exported("sft")
     accepted = set(query("SELECT attempt_id FROM accepted", [dataset]).column(0).to_pylist())
@@ -94,7 +99,7 @@ def test_sft_holds_the_accepted_trajectories_and_what_is_missing_is_listed(datas
     assert [reasons for reasons in rejected.values() if reasons != ["not_usable"]] == [["image_count"]]
     assert set(rows) == accepted - set(rejected) and len(rows) == len(set(rows))
     assert complete == set(rows) | set(rejected)
-    assert outcome.account.left_out["unscored"] == 3
+    assert outcome.account.left_out["unscored"] == unscored(dataset) > 0
 
 
 def test_rl_steps_agree_with_the_shipped_view(dataset: Path, exported: Exporter) -> None:
@@ -155,7 +160,7 @@ def test_the_card_says_what_is_in_it_and_what_is_not(dataset: Path, exported: Ex
     assert f"| train | {outcome.account.rows['train']} |" in text
     assert f"| correct | {outcome.account.grades['correct']} |" in text
     assert f"{outcome.account.rejected_rows} rows were rejected" in text and "| image_count | 1 |" in text
-    assert "| unscored | 3 |" in text
+    assert f"| unscored | {unscored(dataset)} |" in text
     assert "| uncalibrated | unknown | unknown | 0 |" in text
     assert "Run `collected`" in text and "policy.name=planner" in text and "Policy `scripted`" in text
     assert "split_by=template" in text
