@@ -298,6 +298,7 @@ def test_what_can_be_put_back_may_be_asked_for(instruction: str) -> None:
         live("筛选出价格低于两百元的大衣。"),
         task("最近总有骚扰电话。请屏蔽联系人“孙浩”。"),
         task("把单元格格式化为日期。"),
+        task("邮件“问候”属于某个活动，请说出它的名称。"),
     ],
 )
 def test_a_phrase_inside_something_harmless_asks_for_nothing(candidate: TaskSpec) -> None:
