@@ -16,11 +16,14 @@ import asyncio
 import secrets
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import psutil
 
 from pipeline.app_install import SURROUNDINGS, tail
 from pipeline.envs.x11_display import Display
@@ -32,9 +35,12 @@ WIDTH, HEIGHT = 1280, 800
 LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
 """Of the package at-spi2-core."""
 
+_NUMBERS = range(100, 1000)
+"""Of displays; those below are people's own."""
 _START_SECONDS = 20.0
 _END_SECONDS = 5.0
 _POLL_SECONDS = 0.005
+_PROBE_SECONDS = 1.0
 _COOKIE_BYTES = 16
 _ANY_FAMILY = 0xFFFF
 _GREY = 0x5A6B7B
@@ -121,29 +127,31 @@ class Session:
             raise EnvError("not_torn_down", f"of {self._scratch.path} {len(left)} programs or some files stay")
 
     async def _serve(self) -> int:
-        """Start the X server, which takes a free display number and says which; raises SetupError."""
-        log = self._log / "server.log"
+        """Start the X server on a display that nobody has; its number. Raises SetupError."""
+        for number in _NUMBERS:
+            if not _is_taken(number) and await self._served(number):
+                return number
+        raise SetupError("session_not_started", f"no display number is free from {_NUMBERS[0]} to {_NUMBERS[-1]}")
+
+    async def _served(self, number: int) -> bool:
+        """Start the X server on a display; False when somebody was faster, which its own lock on the number tells."""
+        name = f"server-{number}"
+        log = self._log / f"{name}.log"
         self._server = self._scratch.spawn(
             [
-                *(
-                    "Xvfb",
-                    "-displayfd",
-                    "1",
-                    "-screen",
-                    "0",
-                    f"{WIDTH}x{HEIGHT}x24",
-                    "-auth",
-                    str(self._run / "cookie"),
-                ),
-                *("-nolisten", "tcp", "-nolisten", "local", "-noreset", "-s", "0"),
+                *("Xvfb", f":{number}", "-displayfd", "1", "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-noreset"),
+                *("-auth", str(self._run / "cookie"), "-nolisten", "tcp", "-nolisten", "local", "-s", "0"),
             ],
             log=log,
         )
-        await self._until(lambda: log.exists() and log.read_bytes().endswith(b"\n"), self._server, "server")
-        said = log.read_text(errors="replace").split()
-        if not said or not said[-1].isdecimal():
-            raise SetupError("session_not_started", f"Xvfb did not say its display: {self.said('server')}")
-        return int(said[-1])
+        try:
+            # It writes the number when it can be asked.
+            await self._until(lambda: f"{number}\n".encode() in log.read_bytes().splitlines(True), self._server, name)
+        except SetupError:
+            if self._server.poll() is None or "already active" not in self.said(name):
+                raise
+            return False
+        return True
 
     async def _until(self, there: Callable[[], bool], process: subprocess.Popen[bytes], name: str) -> None:
         """Wait until something is there, while the program runs that makes it; raises SetupError."""
@@ -152,6 +160,30 @@ class Session:
             if process.poll() is not None or time.monotonic() > until:
                 raise SetupError("session_not_started", f"{name} did not start: {self.said(name)}")
             await asyncio.sleep(_POLL_SECONDS)
+
+
+def _is_taken(number: int) -> bool:
+    """Whether a display number is somebody's: a server's that runs, or a stranger's who only listens there.
+
+    What a killed server has left is nobody's; the next one removes it.
+    """
+    lock = Path(f"/tmp/.X{number}-lock")
+    try:
+        if psutil.pid_exists(int(lock.read_text(encoding="ascii"))):
+            return True
+    except FileNotFoundError:
+        """Nobody's by that."""
+    except (OSError, ValueError):
+        return True
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(_PROBE_SECONDS)
+        try:
+            probe.connect(f"/tmp/.X11-unix/X{number}")
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True
+    return True
 
 
 def _authority(cookie: bytes) -> bytes:
