@@ -94,7 +94,7 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
             "error: tasks.depth: unknown key; known keys: contamination, infeasible_rate, limit, sampling, set",
         ),
         (["collect", "platform=mobile"], "error: platform: 'quickstart' has no task on mobile"),
-        (["collect", "profile=observe"], "error: profile: Input should be 'sandbox'"),
+        (["collect", "profile=yolo"], "error: profile: 'yolo' is none of live, observe, sandbox, supervised"),
         (
             ["judge", "/nowhere", "workers=4"],
             "error: workers: judging again takes only budget, judges, llm, panel, serving keys",
