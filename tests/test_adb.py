@@ -112,9 +112,12 @@ def test_every_word_reaches_a_shell_as_it_is(word: str) -> None:
     assert said.stdout.decode() == f"first|{word}|{word}"
 
 
-def test_a_word_with_a_nul_is_refused() -> None:
-    with pytest.raises(EnvError, match="NUL"):
-        command_line(["echo", "a\0b"])
+@pytest.mark.parametrize("word", ["a\0b", "a\ud83d"])
+def test_a_word_that_no_command_can_hold_is_refused(word: str) -> None:
+    with pytest.raises(EnvError, match="NUL or half a character") as caught:
+        command_line(["echo", word])
+
+    assert caught.value.code == "bad_command"
 
 
 async def test_outputs_and_exit_code_arrive(there: Plugged) -> None:

@@ -150,6 +150,33 @@ async def test_a_text_is_looked_for_where_the_tree_shows_it(
     await environment.close()
 
 
+@pytest.mark.parametrize(
+    ("shown", "flags"), [("so 🙂!", []), ("so", ["text_unverified"])], ids=["it shows", "the tree leaves it out"]
+)
+async def test_signs_alone_are_seen_as_they_are_or_not_at_all(
+    there: Plugged, phone: ShellPhone, shown: str, flags: list[str]
+) -> None:
+    phone.tree = tree(node("android.widget.EditText", text=shown, focused="true"))
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+
+    result = await environment.act(Type(content="🙂"), [])
+
+    assert (phone.got("received"), result.flags) == ("🙂", flags)
+    await environment.close()
+
+
+async def test_half_a_character_is_refused_and_nothing_is_typed(there: Plugged, phone: ShellPhone) -> None:
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+
+    with pytest.raises(ActionError) as caught:
+        await environment.act(Type(content="a\ud83d"), [])
+
+    assert caught.value.code == "text_not_delivered" and phone.got("received") is None
+    await environment.close()
+
+
 async def test_a_keyboard_that_is_installed_but_not_enabled_is_enabled(there: Plugged, phone: ShellPhone) -> None:
     phone.put("settings.enabled_input_methods", OTHER_KEYBOARD)
     phone.on("pm path com.android.adbkeyboard", "package:/data/app/keyboard.apk\n")

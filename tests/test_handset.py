@@ -184,6 +184,15 @@ def test_text_arrives_by_broadcast_only_through_the_chosen_keyboard(phone: Held)
     assert f"mCurMethodId={ADB_IME}" in shown
 
 
+def test_the_tree_tells_all_that_a_field_holds(phone: Held) -> None:
+    text = "é" * 5000
+    phone.open(NOTES)
+    phone.tap("New note")
+    phone.type("body", text)
+
+    assert phone.find("body").text == text
+
+
 def test_a_swipe_scrolls(phone: Held) -> None:
     phone.open(NOTES)
     phone.sh("wm user-rotation lock 1")

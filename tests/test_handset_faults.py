@@ -7,7 +7,6 @@ import io
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -15,61 +14,12 @@ from PIL import Image
 
 from pipeline.envs.handset import HandsetProcess
 from pipeline.errors import SetupError
-from pipeline.handset.faults import KINDS, Fault, Faults, damaged
 from pipeline.reaper import Scratch
 from tests.handsets import Held, held
 
 pytestmark = pytest.mark.slow
 
 NOTES = "org.pathproof.notes"
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100)) + b"\0\0\0\0IEND\xaeB`\x82"
-
-
-@pytest.mark.parametrize(
-    ("order", "left"),
-    [
-        ("empty", b""),
-        ("torn", PNG[: len(PNG) // 2]),
-        ("unended", PNG[:-12]),
-        ("crlf", PNG.replace(b"\n", b"\r\n")),
-        ("trailing", PNG + b"\0\0\0\0"),
-    ],
-)
-def test_a_picture_is_damaged_as_ordered_and_only_so_often(order: str, left: bytes) -> None:
-    faults = Faults(f"{order}*1")
-
-    assert damaged(PNG, faults) == left
-    assert damaged(PNG, faults) == PNG
-
-
-def test_a_warning_stands_in_front_of_a_picture() -> None:
-    found = damaged(PNG, Faults("prefixed"))
-
-    assert found.endswith(b"\n" + PNG)
-    assert found.startswith(b"[Warning]")
-
-
-def test_faults_are_counted_by_what_they_are_about() -> None:
-    faults = Faults("hang:input*2, hang:screencap,tree_slow:3")
-
-    assert faults.take("hang", "uiautomator") is None
-    assert [faults.take("hang", "input") is not None for _ in range(3)] == [True, True, False]
-    assert faults.take("hang", "screencap") == faults.take("hang", "screencap") == Fault("hang", "screencap")
-    assert faults.take("tree_slow") == Fault("tree_slow", "3")
-
-
-def test_an_order_that_cannot_be_read_changes_nothing() -> None:
-    faults = Faults("torn")
-    with pytest.raises(ValueError, match="'burnt' is no fault; known: anr, black"):
-        faults.order("empty,burnt")
-
-    assert faults.take("torn")
-
-
-def test_every_fault_is_documented() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "handset.md").read_text(encoding="utf-8")
-
-    assert {kind for kind in KINDS if f"`{kind}`" not in text and f"`{kind}:" not in text} == set()
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +134,22 @@ def test_an_application_does_not_respond(phone: Held, button: str, stays: bool) 
     assert f"Application Not Responding: {NOTES}" in focus
     assert f"am_anr  : [0,4242,{NOTES}," in log
     assert ("Search notes" in phone.texts()) == stays
+
+
+def test_an_application_does_not_respond_and_no_window_says_so(phone: Held) -> None:
+    order(phone, f"anr_hidden:{NOTES}*1")
+    phone.open(NOTES)
+    focus, log = phone.sh("dumpsys window windows"), phone.sh("logcat -d -b events -s am_anr")
+    tree = phone.ran("uiautomator dump /dev/tty")[2]
+    phone.sh("input keyevent HOME")
+    at_home = phone.texts()
+    phone.sh(f"am force-stop {NOTES}")
+    phone.open(NOTES)
+
+    assert "Not Responding" not in focus
+    assert f"am_anr  : [0,4242,{NOTES}," in log
+    assert "null root node" in tree
+    assert "Notes" in at_home and "Search notes" in phone.texts()
 
 
 def test_the_display_turns_on_order(phone: Held) -> None:

@@ -7,6 +7,7 @@ was cut off is connected to again before anything is asked of it. Knows nothing 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import shlex
 import struct
@@ -51,10 +52,19 @@ class Ran(NamedTuple):
 
 def command_line(*commands: Sequence[str]) -> str:
     """Commands, one after the other, as one line for the device's shell: every word arrives as it is."""
-    for command in commands:
-        if any("\0" in word for word in command):
-            raise EnvError("bad_command", "a word of a command holds a NUL character")
+    for word in itertools.chain.from_iterable(commands):
+        if "\0" in word or not is_well_formed(word):
+            raise EnvError("bad_command", "a word of a command holds what no command can hold: NUL or half a character")
     return "; ".join(shlex.join(command) for command in commands)
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether every character is whole: half of a surrogate pair has no bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class AdbDevice:

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from pipeline.actions import Action, Pixel, TakeNote, Type
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_actions import Hands
+from pipeline.envs.android_anr import AnrLog
 from pipeline.envs.android_apps import PhoneApps, Provide
 from pipeline.envs.android_capture import capture
 from pipeline.envs.android_display import Display, View, read_display
@@ -71,6 +72,8 @@ class _Shot(NamedTuple):
     tree_error: TreeErrorCode | None
     display: Display
     view: View | None
+    not_responding: str
+    """The application that the system says does not respond; empty when it says so of none."""
 
     @property
     def torn(self) -> bool:
@@ -85,6 +88,7 @@ class _Held(NamedTuple):
     phone: Phone
     apps: PhoneApps
     trees: TreeReader
+    anrs: AnrLog
 
 
 class AndroidEnvironment(Environment):
@@ -117,11 +121,12 @@ class AndroidEnvironment(Environment):
         await self.finish()
         phone = await self._fleet.take()
         apps = await self._apps_on(phone.device)
-        self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds))
+        self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds), AnrLog(phone.device))
         self._worked, self._shot, self._nodes, self._events = True, None, [], []
         try:
             with self._noting_trouble():
                 await go_home(phone.device)
+                await self._held.anrs.begin()
                 await apps.prepare(task)
                 await apps.open(task.start.app_id, task.start.path)
                 await apps.mark()
@@ -220,16 +225,19 @@ class AndroidEnvironment(Environment):
         """Tree first: the tool that makes it waits until the screen is at rest; then the picture."""
         device = held.phone.device
         display = await read_display(device)
-        dumped, tree_error = None, None
-        if held.trees.is_quiet(display.focus):
+        dumped, tree_error, hung = None, None, ""
+        quiet = held.trees.is_quiet(display.focus)
+        if quiet:
             await asyncio.sleep(max(0.0, self._acted_at + _SETTLE_SECONDS - time.monotonic()))
         try:
             dumped = await held.trees.read(display.focus)
         except TreeError as error:
             tree_error = error.code
+            hung = held.anrs.latest if quiet else await held.anrs.read()
         (frame, capture_error), display = await asyncio.gather(_pictured(device), read_display(device))
         view = View.of(frame.width, frame.height, display) if frame is not None else None
-        return _Shot(frame, capture_error, dumped, tree_error, display, view)
+        app = display.not_responding or (hung if hung == display.package else "")
+        return _Shot(frame, capture_error, dumped, tree_error, display, view, app)
 
     async def _arrived(self, held: _Held, text: str) -> list[str]:
         """Read a typed text back where the tree allows it; raises ActionError when the field does not show it."""
@@ -245,9 +253,9 @@ class AndroidEnvironment(Environment):
             flags.append("torn")
         if before is not None and before.display.rotation != shot.display.rotation:
             flags.append("rotated")
-        if app := shot.display.not_responding:
+        if app := shot.not_responding:
             flags.append("app_not_responding")
-            if before is None or before.display.not_responding != app:
+            if before is None or before.not_responding != app:
                 self._events.append(
                     Event(attempt_id="", step_index=0, kind="app_not_responding", message=app, decided_by="system")
                 )

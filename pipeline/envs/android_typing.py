@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 
-from pipeline.envs.adb_device import AdbDevice
+from pipeline.envs.adb_device import AdbDevice, is_well_formed
 from pipeline.errors import ActionError, EnvError
 from pipeline.structs import Node
 
@@ -40,6 +40,8 @@ class Keyboard:
 
     async def type(self, text: str) -> None:
         """Enter a text where the focus is; raises ActionError `text_not_delivered`, or EnvError."""
+        if not is_well_formed(text):
+            raise ActionError("text_not_delivered", "half of a surrogate pair is no character")
         before, enabled = await self._chosen()
         if enabled and KEYBOARD not in enabled and not await self._enabled():
             await self._type_plainly(text)
@@ -151,7 +153,10 @@ def check_arrived(text: str, nodes: Sequence[Node]) -> list[str]:
     field = next((node for node in nodes if node.role == "textbox" and "focused" in node.states), None)
     if field is None or "protected" in field.states:
         return [UNVERIFIED]
-    if _essence(text) not in _essence(field.value):
+    essence = _essence(text)
+    if not essence:
+        return [] if text.strip() and text in field.value else [UNVERIFIED]
+    if essence not in _essence(field.value):
         raise ActionError("text_not_delivered", f"the field now holds '{field.value[:200]}'")
     return []
 

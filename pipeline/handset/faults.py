@@ -22,6 +22,7 @@ does is carried out where it shows: here they are only counted.
     broadcast_lost      a broadcast is completed, and nobody got it
     broadcast_failed    a broadcast ends with an error result
     anr:PACKAGE         the application does not respond, and a window says so
+    anr_hidden:PACKAGE  the same without a window: while it is in front, the UI tree tool finds no root
     reboot              the phone boots again
 """
 
@@ -33,6 +34,7 @@ from typing import NamedTuple
 KINDS = frozenset(
     [
         "anr",
+        "anr_hidden",
         "black",
         "broadcast_failed",
         "broadcast_lost",

@@ -82,6 +82,8 @@ class Phone:
         self.tasks: list[Task] = []
         """The one used last comes first."""
         self.window: Window | None = None
+        self.frozen = ""
+        """The package that does not respond though no window says so."""
         self.events: list[str] = []
         """The event log."""
         self.booted = False
@@ -137,7 +139,7 @@ class Phone:
     async def boot_up(self) -> None:
         """Start with an empty screen at home; raises SetupError or RunError."""
         self._down()
-        self.tasks, self._front, self.window = [], None, None
+        self.tasks, self._front, self.window, self.frozen = [], None, None, ""
         self._allow()
         self._glass.locale = self.properties.get(LOCALE)
         await self._glass.start()
@@ -192,12 +194,12 @@ class Phone:
             await task.views[0].start_at(self._address(package))
         self.tasks = [task, *(other for other in self.tasks if other is not task)]
         self._front = task
-        if self.faults.take("anr", package.name):
-            await self.not_responding(package)
+        await self._freeze(package)
         return running
 
     async def stop(self, name: str) -> None:
         """End a package's task."""
+        self.frozen = "" if self.frozen == name else self.frozen
         for task in [task for task in self.tasks if task.package.name == name]:
             self.tasks.remove(task)
             if self._front is task:
@@ -251,8 +253,18 @@ class Phone:
             if key == "close":
                 await self.stop(package.name)
 
-        self.events.append(f"am_anr  : [0,4242,{package.name},-1,Input dispatching timed out]")
         await self._show_window(not_responding(package.name, self.label(package), self.language, answer))
+
+    async def _freeze(self, package: Package) -> None:
+        """Let a package not respond, where that is due."""
+        hidden = self.faults.take("anr_hidden", package.name)
+        shown = self.faults.take("anr", package.name)
+        if hidden or shown:
+            self.events.append(f"am_anr  : [0,4242,{package.name},-1,Input dispatching timed out]")
+        if hidden:
+            self.frozen = package.name
+        if shown:
+            await self.not_responding(package)
 
     async def turn(self, rotation: int) -> None:
         """Turn the display."""
@@ -279,8 +291,8 @@ class Phone:
         turned = self.faults.take("rotate")
         if turned:
             await self.turn(int(turned.argument or "1"))
-        if self._front is not None and self.faults.take("anr", self._front.package.name):
-            await self.not_responding(self._front.package)
+        if self._front is not None:
+            await self._freeze(self._front.package)
 
     async def is_secure(self) -> bool:
         """Whether what is in front must not be captured."""

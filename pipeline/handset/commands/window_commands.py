@@ -35,7 +35,7 @@ async def _uiautomator(call: Call) -> int:
     never = faults.take("tree_never")
     if never is not None:
         await asyncio.sleep(float(never.argument or _NEVER_IDLE_SECONDS))
-    elif not faults.take("tree_null"):
+    elif call.phone.frozen != call.phone.front.package.name and not faults.take("tree_null"):
         return await _dumped(call, given.rest[0] if given.rest else _DUMP_PATH)
     else:
         await call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
@@ -211,13 +211,14 @@ async def _package(call: Call) -> int:
 
 
 async def _logcat(call: Call) -> int:
-    given = options(call.words, {"-b": 1, "-t": 1, "-v": 1})
+    given = options(call.words, {"-b": 1, "-s": 1, "-t": 1, "-v": 1})
     if "-c" in given.switches:
         call.phone.events.clear()
         return 0
     stamp = call.phone.clock.moment.strftime("%m-%d %H:%M:%S.000")
     for event in call.phone.events:
-        await call.say(f"{stamp}  1000  1000 I {event}")
+        if event.startswith(given.value("-s")):
+            await call.say(f"{stamp}  1000  1000 I {event}")
     return 0
 
 

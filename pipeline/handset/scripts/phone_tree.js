@@ -38,17 +38,20 @@ class PhoneWalk extends Walk {
 
   told() {
     return this.nodes.map(([role, name, value, box, states], at) => {
-      return { role, name, value, box, states, ...(this.extras[at] || { parent: -1, clip: box, ...extraOf(null) }) };
+      const extras = this.extras[at] || { parent: -1, clip: box, ...extraOf(null) };
+      return { role, name, box, states, ...extras, value: extras.held ?? value };
     });
   }
 }
 
 function extraOf(element) {
-  if (!element) return { id: "", field: false, hint: "", labelled: false, hold: false, scrolls: false };
+  if (!element) return { id: "", field: false, held: null, hint: "", labelled: false, hold: false, scrolls: false };
   const field = isTextField(element);
   return {
     id: element.id || "",
     field,
+    // A phone tells all that a field holds, however long it is.
+    held: field && element.type !== "password" ? element.value.toWellFormed() : null,
     hint: field ? element.placeholder || "" : "",
     labelled: element.hasAttribute("aria-label") || field,
     hold: element.hasAttribute("data-hold"),
