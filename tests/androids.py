@@ -80,6 +80,7 @@ class AndroidPhone(ScriptedPhone):
         self.on("pm list packages", f"package:{PACKAGE}\n")
         self.on("settings put", 0)
         self.on("settings get", self._setting)
+        self.on(f"pm path {PACKAGE}", f"package:/data/app/{PACKAGE}/base.apk\n")
         self.on("pm clear", "Success\n")
         self.on("ime set", self._choose)
         self.on(

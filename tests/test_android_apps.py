@@ -95,6 +95,15 @@ async def test_what_the_last_episode_left_in_its_package_is_gone_unless_others_u
     assert asked == [*spoken, f"am force-stop {PACKAGE}", *([f"pm clear {PACKAGE}"] if only else [])]
 
 
+async def test_a_phone_without_the_package_is_said_to_have_none(there: Plugged) -> None:
+    there.phone.on("pm path", 1)
+
+    with pytest.raises(SetupError, match=f"has no package {PACKAGE}") as caught:
+        await _apps(there, Pages()).prepare(phone_task())
+
+    assert caught.value.code == "app_not_installed"
+
+
 async def test_a_page_that_does_not_come_to_the_front_is_a_failed_set_up(
     there: Plugged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

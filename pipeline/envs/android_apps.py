@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pipeline.app_entry import PhoneEntry
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_launch import Launcher, speak
-from pipeline.envs.android_reinstall import clear
+from pipeline.envs.android_reinstall import clear, installed_files
 from pipeline.envs.web_sites import Site
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.records import ProbeRead
@@ -90,7 +90,9 @@ class WrappedSite(PhoneApp):
         return self._site.alive
 
     async def start(self) -> None:
-        """Serve."""
+        """See that the package is there, and serve; raises SetupError."""
+        if not await installed_files(self._device, self.package):
+            raise SetupError("app_not_installed", f"{self._device.serial} has no package {self.package}")
         await self._site.start()
 
     async def reset(self) -> None:
