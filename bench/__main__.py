@@ -24,6 +24,7 @@ BENCHMARKS = (
     "android_step",
     "coverage",
     "dataset",
+    "desktop_step",
     "dialects",
     "driver_memory",
     "effect_truth",

@@ -15,6 +15,8 @@ _ROUNDS = 3
 """Answers in a row: what an event sets in motion is often seen to a moment later."""
 _QUIET_SECONDS = 0.04
 """More than two frames without a change."""
+_PATIENCE = 2
+"""How many of its slowest answers a program may take to draw."""
 _FIRST_SECONDS = 0.3
 """How long a first change is waited for: most actions change something, some programs think before."""
 _BLIND_SECONDS = 0.15
@@ -46,13 +48,13 @@ class _Pinger:
     def __init__(self, display: Display, window: int) -> None:
         self._display, self._window = display, window
         self._asks = window != 0 and display.answers_pings(window)
-        self._answered = 0
+        self._answered, self._token, self._asked_at = 0, 0, 0.0
 
     def wait(self, until: float, *, quiet: float, first: float) -> bool:
         """Until there were answers enough and nothing was drawn for a while, after a first change or without any for
         so long; False when time ran out."""
         quiet = quiet if self._asks else _BLIND_SECONDS
-        calm_until = time.monotonic() + max(quiet, first)
+        calm_until, slowest = time.monotonic() + max(quiet, first), 0.0
         try:
             self._ask()
             while time.monotonic() < until:
@@ -61,11 +63,15 @@ class _Pinger:
                     return True
                 patience = left if self._done else until - time.monotonic()
                 drawn, pongs = self._display.take(max(0.0, patience))
-                if drawn:
-                    calm_until = time.monotonic() + quiet
-                if self._answered in pongs:
+                now = time.monotonic()
+                if self._token in pongs:
+                    # A program that is slow to answer is slow to draw.
+                    slowest = max(slowest, _PATIENCE * (now - self._asked_at))
+                    calm_until = max(calm_until, now + slowest)
                     self._answered += 1
                     self._ask()
+                if drawn:
+                    calm_until = now + quiet + slowest
             return False
         except RefusedError:
             # The window went: there is nobody to be asked, and another one will be in front.
@@ -77,5 +83,8 @@ class _Pinger:
 
     def _ask(self) -> None:
         if not self._done:
-            self._display.ping(self._window, self._answered)
+            self._asked_at = time.monotonic()
+            # Never the one before: its answer may still come.
+            self._token = time.monotonic_ns() // 1000 & 0x7FFF_FFFF
+            self._display.ping(self._window, self._token)
             self._display.sync()
