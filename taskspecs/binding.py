@@ -24,12 +24,25 @@ _ROW_NUMBER = re.compile(r".*/\d+")
 _PART = re.compile(r"[;，。；、]|,\s|\band\b|\bto\b|到|至|和|\"")
 
 
+def telling(read: Sequence[tuple[Check, Rows]], held: Sequence[bool]) -> list[tuple[Check, Rows]]:
+    """The checks that tell what is entered: not those that held before, unless they say what another one asks for.
+
+    `held` says of each whether it did. A product's number, looked up by its name, is what the cart is asked for.
+    """
+    moved = [one for one, before in zip(read, held, strict=True) if not before]
+    asked = {text for check, _ in moved for text in (*check.expected, *(param.value for param in check.args))}
+    looked_up = [
+        one for one, before in zip(read, held, strict=True) if before and not asked.isdisjoint(one[0].expected)
+    ]
+    return [*moved, *looked_up]
+
+
 def unchecked_values(
     task: TaskSpec, read: Sequence[tuple[Check, Rows]], changes: Sequence[Sequence[str]] = ()
 ) -> list[str]:
     """Values that the instruction tells and the oracle enters, and that nothing in the contract looks at.
 
-    `read` are the checks of the task with what they read at the end, `changes` the rows of the state that then were
+    `read` are the checks that tell it, with what they read at the end, `changes` the rows of the state that then were
     different.
     """
     if task.contract_kind == "rubric" or not task.feasible:

@@ -28,7 +28,7 @@ from pipeline.structs import Fault
 from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, Segment, TaskSpec
 from pipeline.words import CheckState, RejectionReason
 from taskspecs.absence import unproved
-from taskspecs.binding import unchecked_values
+from taskspecs.binding import telling, unchecked_values
 from taskspecs.fixture import fingerprint_of
 from taskspecs.frozen import FrozenEnvironment, Stills, disturbed, stills_of, undone
 from taskspecs.gate_cases import Finding
@@ -200,9 +200,8 @@ class _Exam:
         if untold:
             return Finding("mutation_survives", untold)
         untouched = await self._still_run(_IDLE)
-        # What holds before anything is entered says nothing of what is.
-        moved = [(check, rows) for check, rows in read if state_of(check, rows_at_end(check, untouched)) != "passed"]
-        unchecked = unchecked_values(self._task, moved, changed_rows(self._task, self.record))
+        held = [state_of(check, rows_at_end(check, untouched)) == "passed" for check, _ in read]
+        unchecked = unchecked_values(self._task, telling(read, held), changed_rows(self._task, self.record))
         if unchecked:
             return Finding("mutation_survives", f"nothing checks {unchecked[0]!r}, which the task tells to enter")
         return await self._undone() or self._disturbed()

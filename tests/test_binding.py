@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.structs import Param
 from pipeline.tasks import ANSWER, CapabilityCall, Check, ProcedureStep, TaskSpec
-from taskspecs.binding import unchecked_values
+from taskspecs.binding import telling, unchecked_values
 from tests.records import check, task
 from verifiers.contract import Rows
 
@@ -58,6 +58,15 @@ def test_a_value_is_looked_at_where_a_pattern_fails_without_it() -> None:
 def test_a_value_that_is_entered_and_not_looked_at_is_found() -> None:
     assert unchecked(entering("critical", check("count", "p", "1"))) == ["critical"]
     assert unchecked(entering("12", check("equals", "p", "13"))) == ["12"]
+
+
+def test_a_check_that_held_before_tells_nothing_unless_another_asks_for_what_it_says() -> None:
+    bought = (check("equals", "in_cart", "3", product="12"), [["3"]])
+    looked_up = (check("equals", "product", "12", title="Notebook"), [["12"]])
+    beside = (check("equals", "product", "7", title="Clock"), [["7"]])
+
+    assert telling([looked_up, bought, beside], [True, False, True]) == [bought, looked_up]
+    assert telling([looked_up, beside], [True, True]) == []
 
 
 def test_a_piece_of_another_value_is_not_the_value() -> None:
