@@ -155,6 +155,9 @@ class PlainApp(PhoneApp):
     async def apply(self, operations: Sequence[SetupOperation]) -> None:
         """Nothing is set up."""
 
+    async def offer(self) -> None:
+        """It is there."""
+
     async def open(self, path: str) -> None:
         await self.device.done("am", "start", "-n", f"{self.package}/{path.strip('/') or '.Main'}")
 

@@ -11,7 +11,7 @@ from pipeline.envs.android_launch import find
 from pipeline.envs.web_sites import PageEval, StaticSite
 from pipeline.errors import ActionError, EnvError, SetupError
 from pipeline.tasks import CHANGES, Check, SetupOperation
-from tests.androids import PACKAGE, AndroidPhone, phone_task
+from tests.androids import PACKAGE, AndroidPhone, PlainApp, phone_task
 from tests.phones import Plugged, plugged
 
 COMPONENTS = ["org.a.mail/.Main", "org.b.mail/.Main", "org.a.clock/.Main", "com.ss.chat/.Main", "com.ss.chat/.Other"]
@@ -93,6 +93,25 @@ async def test_what_the_last_episode_left_in_its_package_is_gone_unless_others_u
     spoken = ["settings get system system_locales", "settings put system system_locales zh-CN"]
     asked = [command for _, command in there.phone.asked]
     assert asked == [*spoken, f"am force-stop {PACKAGE}", *([f"pm clear {PACKAGE}"] if only else [])]
+
+
+async def test_a_site_that_the_episode_does_not_begin_with_is_found_from_the_launcher(there: Plugged) -> None:
+    other = ENTRY.model_copy(update={"title": "Ledger"})
+    apps = PhoneApps(
+        lambda app_id, device: PlainApp(device) if app_id == "notes" else WrappedSite(other, Pages(), device),
+        there.device,
+    )
+    await apps.prepare(phone_task().model_copy(update={"app_ids": ["notes", "ledger"]}))
+    there.phone.asked.clear()
+
+    await apps.open("notes", "/")
+
+    order = [command for _, command in there.phone.asked if command.startswith("am ")]
+    assert order == [
+        f"am start -W -a android.intent.action.VIEW -d http://127.0.0.1:4001/ {PACKAGE}",
+        f"am force-stop {PACKAGE}",
+        f"am start -n {PACKAGE}/.Main",
+    ]
 
 
 async def test_a_phone_without_the_package_is_said_to_have_none(there: Plugged) -> None:

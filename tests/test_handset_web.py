@@ -147,6 +147,18 @@ def test_a_window_that_a_page_has_opened_is_closed_with_its_application(phone: H
     phone.find("Wiki start")
 
 
+def test_an_application_that_asks_something_can_be_closed(phone: Held, pages: int) -> None:
+    view(phone, f"http://127.0.0.1:{pages}/")
+    phone.tap("Ask")
+    phone.find("Delete all?")
+
+    phone.sh(f"am force-stop {WIKI}")
+    phone.find("Notes")
+    view(phone, f"http://127.0.0.1:{pages}/")
+
+    assert phone.find("Ask").kind == "Button"
+
+
 def test_a_wrapped_web_application(phone: Held, pages: int) -> None:
     phone.tap("Wiki")
     phone.find("Nothing to show yet: this app has not been told an address.")

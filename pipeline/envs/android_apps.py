@@ -46,6 +46,10 @@ class PhoneApp(Protocol):
         """Carry out a task's set-up; raises SetupError."""
         ...
 
+    async def offer(self) -> None:
+        """Let whoever opens it from the launcher find it; raises SetupError or ActionError."""
+        ...
+
     async def open(self, path: str) -> None:
         """Bring it to the front at a path of its own; raises SetupError or ActionError."""
         ...
@@ -114,6 +118,11 @@ class WrappedSite(PhoneApp):
         """As the site does."""
         await self._site.apply(operations)
 
+    async def offer(self) -> None:
+        """The package comes to know the address by opening it; then it is closed again."""
+        await self.open("/")
+        await self._device.done("am", "force-stop", self.package)
+
     async def open(self, path: str) -> None:
         """Open the page."""
         await self._launcher.view(self._site.base_url + path, self.package)
@@ -166,11 +175,13 @@ class PhoneApps:
             self._episode[app_id] = app
 
     async def open(self, app_id: str, path: str) -> None:
-        """Bring an application of the episode to the front; raises SetupError."""
-        try:
-            await self._episode[app_id].open(path)
-        except ActionError as error:
-            raise SetupError("app_not_opened", f"{app_id}: {error.detail}") from error
+        """Bring an application of the episode to the front, and let the others be found; raises SetupError."""
+        shown = self._episode[app_id]
+        for app in [*(app for app in self._episode.values() if app is not shown), shown]:
+            try:
+                await (app.open(path) if app is shown else app.offer())
+            except ActionError as error:
+                raise SetupError("app_not_opened", f"{app.title}: {error.detail}") from error
 
     @property
     def titles(self) -> dict[str, str]:

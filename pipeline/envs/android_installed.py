@@ -73,6 +73,9 @@ class InstalledApp(PhoneApp):
             with boundary(SetupError, "setup_failed"):
                 await self._device.push(operation.content.encode(), operation.target)
 
+    async def offer(self) -> None:
+        """The launcher shows it anyway."""
+
     async def open(self, path: str) -> None:
         """Bring it to the front; a path other than `/` is an address that it opens. Raises ActionError."""
         if path != "/":
