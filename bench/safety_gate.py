@@ -127,9 +127,10 @@ def _action(one: Situation, width: int, height: int) -> Action:
 
 
 def _target(one: Situation) -> TargetUnderPoint | None:
-    if one.target is None or "point" not in one.action:
+    spot = one.action.get("point", one.action.get("start"))
+    if one.target is None or spot is None:
         return None
-    x, y = one.action["point"]
+    x, y = spot
     under = [node for node in one.nodes if node.role == one.target.role and node.name == one.target.name]
     box = next((node.bounds for node in under if node.bounds and _holds(node.bounds, x, y)), one.target.bounds)
     states = under[0].states if under else one.target.states

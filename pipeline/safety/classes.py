@@ -75,7 +75,7 @@ _DENIED_REQUEST = re.compile(
 )
 _LONGEST_LABEL = 8
 _LONGEST_LABEL_ZH = 14
-_HAN = re.compile(r"[\u3400-\u9fff]")
+HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def plain(text: str) -> str:
@@ -101,18 +101,17 @@ def commanded(label: str, *, command: bool) -> Match | None:
     text = plain(label)
     if not text:
         return None
-    return _commanded_zh(text, command) if _HAN.search(text) else _commanded_en(text, command)
+    return _commanded_zh(text, command) if HAN.search(text) else _commanded_en(text, command)
 
 
 def entered(label: str) -> Match | None:
     """What a field or a switch stands for by its name."""
-    text = plain(label)
-    return _gravest(text, lambda kind: kind.fields, nouns=False)
+    return _gravest(_spaced(label), lambda kind: kind.fields, nouns=False)
 
 
 def told(texts: Iterable[str]) -> Match | None:
     """What dialogs, headings and questions say will happen: the gravest of it, unless it is denied."""
-    lines = [plain(text) for text in texts]
+    lines = [_spaced(text) for text in texts]
     given_away = [_gravest(line, lambda kind: kind.tells, nouns=False) for line in lines]
     announced = [_gravest(line, lambda kind: kind.does, nouns=True) for line in lines]
     found = [match for match in (*given_away, *announced) if match is not None]
@@ -136,7 +135,17 @@ def said(label: str, use: str) -> bool:
 
 def phrase_in(text: str, use: str) -> bool:
     """Whether a text has one of the words of `controls.yaml` for a use."""
-    return any(_pattern(phrase.rstrip("*")).search(plain(text)) for phrase in _controls()[use])
+    return bool(phrases_in(text, use))
+
+
+def phrases_in(text: str, use: str) -> list[str]:
+    """Those of the words of `controls.yaml` for a use that a text has."""
+    return [phrase for phrase in _controls()[use] if _pattern(phrase.rstrip("*")).search(_spaced(text))]
+
+
+def _spaced(text: str) -> str:
+    """A text whose words are set apart also where signs join them, as in `delete_repo` and `admin:org`."""
+    return re.sub(r"[_:]+", " ", plain(text))
 
 
 @cache
@@ -182,11 +191,14 @@ def _longest(words: list[str], command: bool) -> Match | None:
 
 
 def _begins(words: list[str], phrase: list[str]) -> bool:
-    return words[: len(phrase)] == phrase
+    """Whether a label begins with a phrase; one word may stand within it, as in "place buy order"."""
+    if words[: len(phrase)] == phrase:
+        return True
+    return len(phrase) > 1 and words[:1] == phrase[:1] and words[2 : len(phrase) + 1] == phrase[1:]
 
 
 def _commanded_zh(text: str, command: bool) -> Match | None:
-    if not command and len(_HAN.findall(text)) > _LONGEST_LABEL_ZH:
+    if not command and len(HAN.findall(text)) > _LONGEST_LABEL_ZH:
         return None
     found: list[tuple[int, int, Match]] = []
     for kind in kinds():
@@ -218,7 +230,7 @@ def _gravest(text: str, words_of: Callable[[Kind], Words], *, nouns: bool) -> Ma
 @cache
 def _pattern(phrase: str, *, verb: bool = False) -> re.Pattern[str]:
     """A phrase in a text, its first word in any form; as a verb only where one can stand."""
-    if _HAN.search(phrase):
+    if HAN.search(phrase):
         return re.compile(re.escape(phrase))
     first, _, rest = phrase.partition(" ")
     stem = first[:-1] if first.endswith("e") else first

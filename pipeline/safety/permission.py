@@ -1,93 +1,69 @@
 """Whether the instruction gives leave for what an action would bring about: this very thing, object and amount.
 
-Leave is explicit when the instruction asks for the class in its words and nothing on the screen goes beyond it: no
-other object than it names, no other amount or recipient, nothing wholesale it did not ask for. Knows no profile.
+Leave is explicit when the instruction asks for the class in its words, and nothing on the screen goes against it or
+beyond it. An ordinary form, whose button says nothing of consequence, only has to agree. Knows no profile.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from pipeline.safety.classes import asked, plain
+from pipeline.safety.agreement import Bound, amounts, disagreement, numbers, strangers
+from pipeline.safety.classes import HAN, asked, plain
 from pipeline.safety.reading import Finding
 
-_QUOTED = re.compile(r"[\"“「『《']([^\"”」』》']{2,80})[\"”」』》']")
-_AMOUNT = re.compile(
-    r"(?:[$€£¥￥]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:usd|eur|cny|rmb|dollars?|euros?|yuan|元|块|美元|欧元))"
-)
-_COUNT = re.compile(
-    r"\b(\d+)\s+(?:items?|files?|messages?|photos?|contacts?|people|recipients|members|pages|records|rows|emails?)\b|(\d+)\s*(?:个|条|张|封|位|人|项)"
-)
-_ALL = re.compile(
-    r"\b(?:all|everything|every|everyone|entire|whole|anyone|public|factory)\b|全部|所有|一切|整个|每个|任何人|群发|公开"
-)
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+|\+?\d[\d -]{7,}\d")
 _MONEY = frozenset({"pay", "transfer", "trade", "order", "subscribe"})
+_REACHING = frozenset({"grant", "push", "send", "share", "transfer"})
 _TYPED = frozenset({"personal", "credential", "login"})
 
 
 def refusal_of(instruction: str, finding: Finding) -> str | None:
     """Why the instruction does not give leave; nothing when it does."""
-    text = plain(instruction)
     if finding.place == "field" and finding.kind.name in _TYPED:
-        value = plain(" ".join(finding.texts))
-        return None if value and value in text else "what is entered was not given by the user"
+        return None if _given(instruction, finding.texts[0]) else "what is entered was not given by the user"
     if finding.place == "command":
-        return (
-            None
-            if plain(finding.words) in text or plain(" ".join(finding.texts)) in text
-            else "the command was not asked for"
-        )
-    if not asked(instruction, finding.kind):
+        return _of_command(instruction, finding)
+    if finding.place == "extra" and not _speaks_of(instruction, finding):
+        return f"'{finding.texts[0]}' is ticked and was not asked for"
+    if finding.place != "form" and not asked(instruction, finding.kind):
         return f"the instruction does not ask for it ({finding.words})"
-    said = plain(" \n ".join(finding.texts))
-    return _beyond(text, said, finding)
+    return _beyond(instruction, finding)
 
 
-def _beyond(text: str, said: str, finding: Finding) -> str | None:
-    """What the screen names and the instruction does not."""
-    named = [plain(found) for found in _QUOTED.findall(" ".join(finding.texts))]
-    if named and not any(name in text for name in named):
-        return f"the instruction does not name '{named[0]}'"
-    amounts = _amounts(said)
-    if finding.kind.name in _MONEY and amounts:
-        allowed = _amounts(text) | _numbers(text)
-        if not amounts & allowed:
-            return f"the amount {max(amounts):g} was not named"
-    if _ALL.search(said) and not _ALL.search(text) and not _covers(finding, named):
-        return "it would be done to everything"
-    counts = {int(a or b) for a, b in _COUNT.findall(said)}
-    if (
-        counts
-        and max(counts) > 1
-        and not counts & {int(n) for n in _numbers(text) if n == int(n)}
-        and not _ALL.search(text)
-    ):
-        return f"it would be done to {max(counts)} things"
-    strangers = [found for found in _ADDRESS.findall(said) if found not in text]
-    if strangers and finding.kind.name in ("send", "share", "transfer", "grant", "push"):
-        return f"the instruction does not name {strangers[0]}"
-    return None
+def _beyond(instruction: str, finding: Finding) -> str | None:
+    """What the screen binds and the instruction does not."""
+    sums = amounts("\n".join(finding.texts))
+    if finding.kind.name in _MONEY and sums and not sums & numbers(instruction):
+        return f"the amount {max(sums):g} was not named"
+    unknown = strangers(instruction, finding.texts) if finding.kind.name in _REACHING else []
+    if unknown:
+        return f"the instruction does not name {unknown[0]}"
+    return disagreement(instruction, Bound(finding.texts, finding.chosen, finding.others))
 
 
-def _covers(finding: Finding, named: list[str]) -> bool:
-    """Whether a wholesale word on the screen is only a part of how one thing is spoken of."""
-    return bool(named) and finding.kind.name not in ("share", "uninstall")
+def _of_command(instruction: str, finding: Finding) -> str | None:
+    """A command is asked for when it is quoted, or its verb is asked for and everything it is done to is named."""
+    line, text = plain(finding.texts[0]), plain(instruction)
+    if line in text or plain(finding.words) in text:
+        return None
+    things = [word for word in re.split(r"\s+", plain(finding.words))[1:] if not word.startswith("-")]
+    if things and asked(instruction, finding.kind) and all(thing.rstrip("/") in text for thing in things):
+        return None
+    return "the command was not asked for"
 
 
-def _amounts(text: str) -> set[float]:
-    return {_number(a or b) for a, b in _AMOUNT.findall(text)}
+def _speaks_of(instruction: str, finding: Finding) -> bool:
+    """Whether an instruction has a word in common with what is ticked, beside the words of its class."""
+    label, text = plain(finding.texts[0]).replace(plain(finding.words), " "), plain(instruction)
+    words = {word for word in re.findall(r"[a-z]{4,}", label)} & set(re.findall(r"[a-z]{4,}", text))
+    han = "".join(HAN.findall(label))
+    return bool(words) or any(han[at : at + 2] in text for at in range(len(han) - 1))
 
 
-def _numbers(text: str) -> set[float]:
-    return {_number(found) for found in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
-
-
-def _number(text: str) -> float:
-    return float(text.replace(",", ""))
-
-
-def joined(texts: Iterable[str]) -> str:
-    """Texts as one, for a reason that a person reads."""
-    return "; ".join(text for text in texts if text)[:200]
+def _given(instruction: str, value: str) -> bool:
+    """Whether a value stands in the instruction, a date or a number in any form."""
+    text = plain(instruction)
+    if plain(value) and plain(value) in text:
+        return True
+    found = numbers(value)
+    return bool(found) and found <= numbers(instruction)

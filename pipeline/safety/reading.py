@@ -8,17 +8,20 @@ deletes. What the instruction says plays no part. Knows nothing of what is permi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pipeline.actions import AcceptDialog, Action, Drag, Hotkey, Launch, PressEnter, SelectOption, Type, points_of
 from pipeline.protocols import Observation
 from pipeline.safety.classes import Kind, Match, commanded, entered, kind_of, phrase_in, plain, said, told
 from pipeline.safety.commands import command_in
-from pipeline.safety.scene import COMMANDS, TOGGLES, Scene, is_control, is_field, scene_of
+from pipeline.safety.scene import COMMANDS, TOGGLES, Scene, is_field, scene_of
 from pipeline.structs import Box, Node, TargetUnderPoint
 from pipeline.words import Consequence, Platform
+
+Place = Literal["control", "dialog", "form", "field", "command", "extra", "address", "bin"]
+"""Where a consequence was read."""
 
 
 class Finding(NamedTuple):
@@ -26,17 +29,21 @@ class Finding(NamedTuple):
 
     kind: Kind
     words: str
-    place: str
-    """`control`, `dialog`, `field`, `command`, `extra`, `address` or `bin`."""
+    place: Place
     texts: Sequence[str]
     """What is said around it: what it is done to, amounts and recipients stand in these."""
     reaches_machine: bool = False
     """Whether it reaches beyond the application's own state."""
     final: bool = False
     """Whether the screen says that it cannot be undone."""
+    chosen: Sequence[str] = ()
+    others: Sequence[str] = ()
+    """What was chosen among alternatives, and what was not."""
 
 
 _PRESSES = frozenset({"Click", "DoubleClick", "LongPress"})
+_ORDINARY = frozenset({"consent", "grant", "personal", "submit"})
+"""What may stand ticked in any form, unless it is named by a field of its own."""
 _DELETING = frozenset({"delete", "del"})
 _ENTERING = frozenset({"enter", "return"})
 _MODIFIERS = frozenset({"control", "ctrl", "meta", "cmd", "command"})
@@ -50,8 +57,14 @@ _ADDRESSES: dict[str, Consequence] = {
     "remove": "delete",
     "reset": "uninstall",
     "unsubscribe": "cancel",
+    "buy": "order",
+    "checkout": "order",
+    "join": "subscribe",
+    "subscribe": "subscribe",
+    "transfer": "transfer",
 }
 """Parts of addresses that change something when they are only visited."""
+_CONFIRMING = frozenset({"accept", "agree", "approve", "confirm", "confirmed", "consent", "yes"})
 
 
 def read(
@@ -66,34 +79,49 @@ def read(
 
 
 def _read(scene: Scene, observation: Observation, action: Action, target: TargetUnderPoint | None) -> list[Finding]:
-    if action.type in _PRESSES:
-        return _pressed(scene, target) if target is not None else []
+    slides = action.type == "Drag" and target is not None and target.role in COMMANDS
+    if action.type in _PRESSES or slides:
+        return _pressed(scene, target, opens=action.type == "DoubleClick") if target is not None else []
     reader = _READERS.get(type(action))
     return reader(scene, action, observation) if reader is not None else []
 
 
-def _pressed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
-    """A control that is clicked or tapped."""
-    if is_field(target) and target.role not in TOGGLES:
-        return []
+def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool = False) -> list[Finding]:
+    """A control that is clicked or tapped; `opens` where an entry of a list is chosen and confirmed at once."""
     label, command = target.name, target.role in COMMANDS
-    around = [node.name for node in scene.around(target.box) if node.name and node.name != label]
+    if (is_field(target) and target.role not in TOGGLES) or target.role == "tab":
+        return []
     if said(label, "withdrawing"):
-        return _cancelled(label, around)
+        return _cancelled(scene, target)
     match = commanded(label, command=command)
     if target.role in TOGGLES:
-        return _toggled(match or entered(label), target, around)
-    own = [_found(match, "control", [label, *around])] if match is not None else []
-    if said(label, "neutral") or (match is None and command and _leads_on(label)):
-        return [*_neutral(scene, target.box), *own]
-    return [*own, *_extras(scene, target.box)] if own else []
+        return _toggled(scene, match or entered(label), target)
+    if match is not None:
+        return [_found(scene, match, "control", target), *_extras(scene, target.box)]
+    if command or said(label, "neutral") or (opens and scene.dialog(target.box) is not None):
+        return _confirmed(scene, target)
+    return []
 
 
-def _toggled(match: Match | None, target: TargetUnderPoint, around: list[str]) -> list[Finding]:
+def _toggled(scene: Scene, match: Match | None, target: TargetUnderPoint) -> list[Finding]:
     """Ticking brings something about; unticking only what protects."""
     if match is None or ("checked" in target.states and match.kind.name not in ("system", "credential")):
         return []
-    return [_found(match, "control", [target.name, *around])]
+    return [_found(scene, match, "control", target)]
+
+
+def _confirmed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
+    """A control that does not say what it does: its dialog says so, or the form that it confirms."""
+    dialog = scene.dialog(target.box)
+    says = dialog is not None or said(target.name, "neutral") or _leads_on(target.name)
+    match = told([scene.title, *scene.told(target.box)] if dialog is None else scene.told(target.box)) if says else None
+    if match is None and scene.asks_password:
+        match = Match(kind_of("login"), target.name, "")
+    if match is not None:
+        return [_found(scene, match, "dialog", target), *_extras(scene, target.box)]
+    if scene.is_form(target.box):
+        return [_found(scene, Match(kind_of("submit"), target.name, ""), "form", target), *_extras(scene, target.box)]
+    return [Finding(kind_of("submit"), target.name, "form", [target.name])]
 
 
 def _leads_on(label: str) -> bool:
@@ -102,20 +130,13 @@ def _leads_on(label: str) -> bool:
     return bool(words) and (said(words[0], "neutral") or said(words[0][:2], "neutral"))
 
 
-def _neutral(scene: Scene, box: Box | None) -> list[Finding]:
-    """A neutral control: its dialog or page says what goes on; so do the extras that are ticked there."""
-    texts = [node.name for node in scene.around(box) if node.name and not is_control(node)]
-    match = told(texts if scene.dialog(box) is not None else [scene.title, *texts])
-    found = [_found(match, "dialog", texts)] if match is not None else []
-    return [*found, *_extras(scene, box)]
-
-
-def _cancelled(label: str, around: list[str]) -> list[Finding]:
+def _cancelled(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
     """To cancel is to withdraw, except where the question is whether to cancel something."""
+    around = [node.name for node in scene.around(target.box) if node.name != target.name]
     match = told(around)
-    if match is None or match.kind.name != "cancel" or said(label, "keeping"):
+    if match is None or match.kind.name != "cancel" or said(target.name, "keeping"):
         return []
-    return [_found(match, "dialog", around)] if any(said(name, "keeping") for name in around) else []
+    return [_found(scene, match, "dialog", target)] if any(said(name, "keeping") for name in around) else []
 
 
 def _extras(scene: Scene, box: Box | None) -> list[Finding]:
@@ -124,11 +145,11 @@ def _extras(scene: Scene, box: Box | None) -> list[Finding]:
     nodes = scene.within(dialog) if dialog is not None else scene.nodes
     found: list[Finding] = []
     for node in nodes:
-        if node.role not in ("checkbox", "switch") or "checked" not in node.states:
+        if node.role not in ("checkbox", "switch") or "checked" not in node.states or "disabled" in node.states:
             continue
-        match = entered(node.name) or told([node.name])
-        if match is not None and match.kind.outward and match.kind.name not in ("consent", "submit"):
-            found.append(_found(match, "extra", [node.name]))
+        match = entered(node.name) or commanded(node.name, command=True) or told([node.name])
+        if match is not None and (match.kind.name not in _ORDINARY or match.words in match.kind.fields):
+            found.append(Finding(match.kind, match.words, "extra", [node.name]))
     return found
 
 
@@ -139,10 +160,10 @@ def _keys(scene: Scene, action: PressEnter | Hotkey, observation: Observation) -
     if last in _ENTERING:
         return _sent(scene, "+".join(keys)) if held & _MODIFIERS else _entered(scene)
     if last in _DELETING and {"control", "alt"} <= held:
-        return [_found(Match(kind_of("system"), "+".join(keys), ""), "command", [])]
+        return [Finding(kind_of("system"), "+".join(keys), "command", ["+".join(keys)], reaches_machine=True)]
     focused = scene.focused()
     if last in _DELETING and (focused is None or not is_field(focused)):
-        found = _found(Match(kind_of("delete"), "+".join(keys), ""), "control", scene.selected())
+        found = _found(scene, Match(kind_of("delete"), "+".join(keys), ""), "control", None)
         return [found._replace(final="shift" in held)]
     return []
 
@@ -151,7 +172,7 @@ def _entered(scene: Scene) -> list[Finding]:
     """The enter key: sends the form whose field has the focus, or presses the control that has it."""
     focused = scene.focused()
     if focused is None:
-        return _neutral(scene, None) if scene.dialog(None) is not None else []
+        return _accepted(scene) if scene.dialog(None) is not None else []
     if _in_terminal(scene, focused):
         return _command(_last_line(focused.value))
     if not is_field(focused):
@@ -165,8 +186,7 @@ def _entered(scene: Scene) -> list[Finding]:
 
 
 def _sent(scene: Scene, words: str) -> list[Finding]:
-    texts = [scene.title, *(node.value for node in scene.nodes if node.value)]
-    return [_found(Match(kind_of("send"), words, ""), "control", texts)]
+    return [_found(scene, Match(kind_of("send"), words, ""), "control", None)]
 
 
 def _typed(scene: Scene, action: Type, observation: Observation) -> list[Finding]:
@@ -181,15 +201,15 @@ def _typed(scene: Scene, action: Type, observation: Observation) -> list[Finding
         match = Match(kind_of("login"), focused.name, "")
     if match is None or match.kind.name not in ("personal", "credential", "login"):
         return []
-    return [_found(match, "field", [action.content])]
+    return [Finding(match.kind, match.words, "field", [action.content])]
 
 
 def _command(line: str) -> list[Finding]:
     command = command_in(line)
     if command is None:
         return []
-    found = _found(Match(kind_of(command.kind), command.words, ""), "command", [line])
-    return [found._replace(reaches_machine=command.reaches_machine)]
+    kind = kind_of(command.kind)
+    return [Finding(kind, command.words, "command", [line], reaches_machine=command.reaches_machine)]
 
 
 def _dropped(scene: Scene, action: Drag, observation: Observation) -> list[Finding]:
@@ -200,26 +220,37 @@ def _dropped(scene: Scene, action: Drag, observation: Observation) -> list[Findi
     node = scene.at(x, y)
     if node is None or not said(node.name, "bins"):
         return []
-    return [_found(Match(kind_of("delete"), node.name, ""), "bin", scene.selected())]
+    return [_found(scene, Match(kind_of("delete"), node.name, ""), "bin", None)]
 
 
-def _chosen(scene: Scene, action: SelectOption, observation: Observation) -> list[Finding]:
-    del action, observation
+def _selected(scene: Scene, action: SelectOption, observation: Observation) -> list[Finding]:
+    """An option of a drop-down takes effect at once where the page says so; what it is stands among the options."""
+    del observation
+    options = [node.name for node in scene.nodes if node.role == "option"]
     focused = scene.focused()
-    match = entered(focused.name) if focused is not None else None
-    return [_found(match, "control", [scene.title])] if match is not None and match.kind.name != "personal" else []
+    name = options[action.index] if action.index < len(options) else ""
+    match = entered(name) or told([name]) or (entered(focused.name) if focused is not None else None)
+    if match is None or match.kind.name == "personal":
+        return []
+    return [Finding(match.kind, match.words, "control", [name or scene.title])]
 
 
 def _launched(scene: Scene, action: Launch, observation: Observation) -> list[Finding]:
     del scene, observation
-    parts = unquote(urlsplit(action.url).path).lower().split("/")
+    address = urlsplit(action.url)
+    parts = unquote(address.path).lower().strip("/").split("/")
+    confirmed = {name.lower() for name, value in parse_qsl(address.query) if value.lower() in ("1", "true", "yes")}
     kinds = [_ADDRESSES[part] for part in parts if part in _ADDRESSES]
-    return [_found(Match(kind_of(kinds[-1]), action.url, ""), "address", [action.url])] if kinds else []
+    if not kinds and confirmed & _CONFIRMING:
+        kinds = ["submit"]
+    return [Finding(kind_of(kinds[-1]), action.url, "address", [action.url])] if kinds else []
 
 
-def _accepted(scene: Scene, action: AcceptDialog, observation: Observation) -> list[Finding]:
+def _accepted(scene: Scene, action: Action | None = None, observation: Observation | None = None) -> list[Finding]:
+    """A dialog that is accepted without pressing anything in it."""
     del action, observation
-    return _neutral(scene, None)
+    found = _confirmed(scene, TargetUnderPoint(role="button", name="ok"))
+    return found if scene.is_form(None) else [one for one in found if one.place != "form"]
 
 
 _READERS: dict[type, Callable[[Scene, Any, Observation], list[Finding]]] = {
@@ -228,16 +259,27 @@ _READERS: dict[type, Callable[[Scene, Any, Observation], list[Finding]]] = {
     Hotkey: _keys,
     Launch: _launched,
     PressEnter: _keys,
-    SelectOption: _chosen,
+    SelectOption: _selected,
     Type: _typed,
 }
 
 
-def _found(match: Match, place: str, texts: Iterable[str]) -> Finding:
-    around = [text for text in texts if text]
-    final = any(phrase_in(text, "final") for text in around)
-    reaches = match.kind.name == "uninstall" or (match.kind.name == "system" and phrase_in(match.words, "power"))
-    return Finding(match.kind, match.words, place, around, reaches, final)
+def _found(scene: Scene, match: Match, place: Place, target: TargetUnderPoint | None) -> Finding:
+    """A finding with everything on the screen that goes with it."""
+    box = target.box if target is not None else None
+    texts = [text for text in (target.name if target is not None else "", match.rest, *scene.bound(box)) if text]
+    chosen, others = scene.chosen(target)
+    return Finding(
+        match.kind,
+        match.words,
+        place,
+        texts,
+        reaches_machine=match.kind.name == "uninstall"
+        or (match.kind.name == "system" and phrase_in(match.words, "power")),
+        final=any(phrase_in(text, "final") for text in scene.told(box)),
+        chosen=chosen,
+        others=others,
+    )
 
 
 def _under(node: Node) -> TargetUnderPoint:

@@ -17,7 +17,11 @@ TOGGLES = frozenset({"checkbox", "switch", "radio", "check box", "toggle button"
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "text", "entry", "terminal"})
 _DIALOGS = frozenset({"alert", "alertdialog", "dialog"})
 _HEADINGS = frozenset({"heading", "alert", "status", "banner"})
+_ENTRIES = ("option", "listitem", "row", "treeitem")
+_FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "switch", "spinbutton"})
 _NEAR = 8
+_LONGEST = 200
+"""Longer texts are to be read, not what an action is about."""
 
 
 class Scene(NamedTuple):
@@ -46,6 +50,48 @@ class Scene(NamedTuple):
             return [dialog, *self.within(dialog)]
         headings = [node for node in self.nodes if node.role in _HEADINGS]
         return [*headings, *self._before(box)]
+
+    def told(self, box: Box | None) -> list[str]:
+        """What is said around a place to be read, not worked."""
+        return [node.name for node in self.around(box) if node.name and not is_control(node)]
+
+    def bound(self, box: Box | None) -> list[str]:
+        """What goes with a control: all that its dialog or page says, and what is entered and selected there."""
+        dialog = self.dialog(box)
+        nodes = [dialog, *self.within(dialog)] if dialog is not None else [*self.nodes]
+        texts = [] if dialog is not None else [self.title]
+        entries = any(node.role in _ENTRIES and "selected" in node.states for node in nodes)
+        for node in nodes:
+            if node.role in _ENTRIES and entries and "selected" not in node.states:
+                continue
+            if is_field(node) and node.value:
+                texts.append(f"{node.name} {node.value}")
+            elif _says(node):
+                texts.append(node.name)
+        return texts
+
+    def chosen(self, target: TargetUnderPoint | None) -> tuple[list[str], list[str]]:
+        """What is chosen among alternatives of one kind, and what is not."""
+        if target is not None and target.role in _ENTRIES:
+            others = [node.name for node in self.nodes if node.role == target.role and node.name != target.name]
+            return [target.name], others
+        for role in ("radio", *_ENTRIES):
+            group = [node for node in self.nodes if node.role == role and node.name]
+            taken = [node.name for node in group if {"checked", "selected"} & set(node.states)]
+            if taken:
+                return taken, [node.name for node in group if node.name not in taken]
+        return [], []
+
+    @property
+    def asks_password(self) -> bool:
+        """Whether a password has been entered."""
+        return any("protected" in node.states and node.value for node in self.nodes)
+
+    def is_form(self, box: Box | None) -> bool:
+        """Whether there is something to be confirmed: entries, ticks, or a dialog."""
+        if self.dialog(box) is not None:
+            return True
+        return any(node.role in _FILLED and (node.value or "checked" in node.states) for node in self.nodes)
 
     def focused(self) -> Node | None:
         """What has the focus."""
@@ -77,6 +123,13 @@ def scene_of(observation: Observation) -> Scene:
     """The screen of an observation; without a tree, title and address are all there is."""
     nodes = observation.tree.nodes if observation.tree is not None else []
     return Scene(observation.title, observation.location, nodes)
+
+
+def _says(node: Node) -> bool:
+    """Whether a name tells what an action is about: to be read, taken, or a button that shows a choice made."""
+    taken = node.role in ("radio", "combobox") and bool({"checked", "selected"} & set(node.states))
+    shows_choice = node.role == "button" and node.name.count(":") == 1
+    return bool(node.name) and len(node.name) <= _LONGEST and (taken or shows_choice or not is_control(node))
 
 
 def is_control(node: Node) -> bool:
