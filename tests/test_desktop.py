@@ -208,13 +208,13 @@ def field(value: str, *more: str, role: str = "textbox") -> list[Node]:
 
 def test_what_a_program_made_of_the_text_is_told_apart_from_what_it_lost() -> None:
     with pytest.raises(ActionError) as changed:
-        check_arrived("it's", field("it’s"))
+        check_arrived("it's", [], field("it’s"))
     with pytest.raises(ActionError) as lost:
-        check_arrived("it's", field("its brother"))
+        check_arrived("it's", [], field("its brother"))
 
     assert (changed.value.code, lost.value.code) == ("value_reverted", "value_reverted")
     with pytest.raises(ActionError) as gone:
-        check_arrived("abc", field("ab"))
+        check_arrived("abc", [], field("ab"))
     assert gone.value.code == "text_not_delivered"
 
 
@@ -230,11 +230,15 @@ def test_what_a_program_made_of_the_text_is_told_apart_from_what_it_lost() -> No
     ids=["password", "tab", "no field", "cell", "cut"],
 )
 def test_what_does_not_show_what_it_holds_is_not_verified(text: str, nodes: list[Node]) -> None:
-    assert check_arrived(text, nodes) == ["text_unverified"]
+    assert check_arrived(text, [], nodes) == ["text_unverified"]
 
 
-def test_of_a_document_the_last_paragraph_shows_what_was_typed() -> None:
-    assert check_arrived("one\ntwo", field("two", role="paragraph")) == []
+def test_in_a_document_the_text_has_arrived_when_more_places_show_it() -> None:
+    page = [Node(role="paragraph", name="", value=text, states=["editable"]) for text in ("one", "two", "")]
+
+    assert check_arrived("one\ntwo\n", page[:1], page) == []
+    assert check_arrived("two", page, page) == ["text_unverified"]
+    assert check_arrived("two", [], field("two", role="paragraph")) == []
 
 
 async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnvironment) -> None:

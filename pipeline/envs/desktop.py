@@ -116,7 +116,7 @@ class DesktopEnvironment(Environment):
         with self._noting_trouble():
             await held.hands.act(action, points)
             await held.machine.settle(SETTLE_SECONDS)
-            flags = await _arrived(held.machine, action.content) if isinstance(action, Type) else []
+            flags = await self._arrived(action.content) if isinstance(action, Type) else []
         return ActResult(feedback=action.content if isinstance(action, TakeNote) else None, flags=flags)
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
@@ -142,6 +142,12 @@ class DesktopEnvironment(Environment):
         """End the episode and the machine."""
         await self.finish()
         await self._machines.close()
+
+    async def _arrived(self, text: str) -> list[str]:
+        try:
+            return check_arrived(text, self._nodes, (await self._holding().machine.tree()).nodes)
+        except TreeError:
+            return [UNVERIFIED]
 
     def _holding(self) -> _Held:
         if self._held is None:
@@ -177,13 +183,6 @@ async def _read(machine: Machine) -> tuple[Seen, TreeErrorCode | None]:
     except TreeError as error:
         return Seen([], partial=False), error.code
     return seen, "timeout" if seen.partial else None
-
-
-async def _arrived(machine: Machine, text: str) -> list[str]:
-    try:
-        return check_arrived(text, (await machine.tree()).nodes)
-    except TreeError:
-        return [UNVERIFIED]
 
 
 def _area(node: Node) -> int:

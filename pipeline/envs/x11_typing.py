@@ -21,6 +21,10 @@ _HANDLED_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2
 """After a text, before the Return that ends it: fields complete what is typed a moment later, and lose a Return that
 comes before."""
+_LAST_PLAIN = 0x0100_FFFF
+"""Keysyms above are characters that take two units of UTF-16: a common office suite takes those by another way than
+keys, which overtakes keys that it has buffered."""
+_APART_SECONDS = 0.06
 _RUN = 400
 """Characters that are sent at once."""
 
@@ -68,6 +72,8 @@ class Keyboard:
     def _enter(self, text: str, keysyms: Mapping[str, int | None]) -> None:
         for run in self._runs([keysym for character in text if (keysym := keysyms[character]) is not None]):
             keycodes = self._keycodes(run)
+            if run[0] > _LAST_PLAIN:
+                time.sleep(_APART_SECONDS)
             for keycode in keycodes:
                 self._display.fake(KEY_PRESS, keycode)
                 self._display.fake(KEY_RELEASE, keycode)
@@ -94,11 +100,13 @@ class Keyboard:
             self._display.sync()
 
     def _runs(self, keysyms: Sequence[int]) -> Iterator[list[int]]:
-        """Runs that need no more spare keys each than there are."""
+        """Runs that need no more spare keys each than there are; what goes apart is a run by itself."""
         run: list[int] = []
         needed: set[int] = set()
         for keysym in keysyms:
-            if len(run) == _RUN or (keysym not in self._plain and len(needed | {keysym}) > len(self._spare)):
+            many = keysym not in self._plain and len(needed | {keysym}) > len(self._spare)
+            apart = bool(run) and (keysym > _LAST_PLAIN or run[-1] > _LAST_PLAIN)
+            if len(run) == _RUN or many or apart:
                 yield run
                 run, needed = [], set()
             run.append(keysym)

@@ -80,6 +80,7 @@ ROLES = {
 """Names of roles as AT-SPI and as accessibility trees of pages spell them; others are kept as they are."""
 SILENT = {"StaticText", "image", "list", "listitem", "document", "tree", "gridcell", "paragraph", "menubar"}
 """Roles that say nothing where they have neither name nor text."""
+NUMBERS = {"progressbar", "slider", "spinbutton"}
 LEFT_OUT = {
     "filler",
     "panel",
@@ -229,7 +230,7 @@ def described(thing: Any, states: Any) -> Row | None:
         return None
     role = ROLES.get(spelled, spelled)
     name = name_of(thing)
-    value = value_of(thing)
+    value = value_of(thing, role)
     if role in SILENT and not name and not value:
         return None
     if value == name and role != "textbox":
@@ -253,13 +254,13 @@ def told_of(states: Any) -> list[str]:
     return sorted(told)
 
 
-def value_of(thing: Any) -> str:
-    """Its text, or its number; empty when it has neither."""
+def value_of(thing: Any, role: str = "") -> str:
+    """Its text, or its number where numbers are what the role is for; empty when it has neither."""
     text = thing.get_text_iface()
     if text is not None:
         count = min(text.get_character_count(), MOST_TEXT)
         return str(text.get_text(0, count)) if count > 0 else ""
-    value = thing.get_value_iface()
+    value = thing.get_value_iface() if role in NUMBERS else None
     return f"{value.get_current_value():g}" if value is not None else ""
 
 
