@@ -167,6 +167,18 @@ async def test_where_nothing_shows_there_is_no_tree_and_the_reason_is_said(machi
     assert caught.value.code == "unavailable"
 
 
+async def test_without_a_tree_reader_programs_look_for_no_bus_and_the_packages_are_named(
+    machine: XvfbMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.envs.xvfb.COMMAND", ("false",))
+
+    await machine.revert()
+
+    assert b"NO_AT_BRIDGE=1" in (await machine.run(["env"], seconds=10)).out
+    with pytest.raises(TreeError, match="python3-gi"):
+        await machine.tree()
+
+
 async def test_a_layout_or_language_that_is_none_is_a_failed_set_up(machine: XvfbMachine) -> None:
     with pytest.raises(SetupError, match="no keyboard layout zz"):
         await machine.speak("en_US", "zz")

@@ -27,6 +27,8 @@ COMMAND = ("/usr/bin/python3", "-E", str(SCRIPT))
 _MORE_SECONDS = 2.0
 """What the child has beside the time for the tree itself: a call that hangs ends by itself before."""
 _AT_SECONDS = 1.5
+_BUS_SECONDS = 8.0
+"""What the child has to start and to be answered once."""
 
 Spawn = Callable[[], Awaitable[asyncio.subprocess.Process]]
 """Starts the child within a session, with pipes."""
@@ -47,6 +49,10 @@ class TreeReader:
                 self._child = await self._spawn()
             except OSError as error:
                 raise TreeError("unavailable", f"{COMMAND[0]} cannot be run: {error}") from error
+
+    async def check(self) -> None:
+        """Raise TreeError unless the bus answers: programs that find a silent one wait half a minute for it."""
+        await self._ask({"op": "bus"}, _BUS_SECONDS)
 
     async def tree(self, nodes: int = NODES, seconds: float = TREE_SECONDS) -> Seen:
         """The tree of what shows; raises TreeError."""

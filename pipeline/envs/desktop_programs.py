@@ -132,11 +132,18 @@ class Programs:
         return found | {path: filled(text, values).encode() for path, text in entry.files.items()}
 
     async def _prove(self, before: dict[str, str], laid: dict[str, bytes]) -> None:
-        """Raise SetupError unless the home folder has what was laid, and else what was there before."""
+        """Raise SetupError unless the home folder has what was laid, and else what was there before.
+
+        Hidden files beside are the session's own, whose programs write when they please.
+        """
         from_here = {path: hashlib.sha256(content).hexdigest() for path, content in laid.items()}
         now = await self._machine.files()
         wrong = [path for path, value in from_here.items() if now.get(path) != value]
-        strange = [row[0] for row in difference(before | from_here, now) if not row[0].endswith("/")]
+        strange = [
+            row[0]
+            for row in difference(before | from_here, now)
+            if not row[0].endswith("/") and not row[0].startswith(".")
+        ]
         if wrong or strange:
             raise SetupError("setup_failed", f"the home folder is not as prepared: {[*wrong, *strange][:5]}")
 

@@ -81,8 +81,11 @@ class XvfbMachine(Machine):
         except EnvError as error:
             raise SetupError("session_not_started", error.message) from error
         self._trees = TreeReader(lambda: self._piped(session, COMMAND))
-        with contextlib.suppress(TreeError):  # said when it is asked
-            await self._trees.start()
+        try:
+            await self._trees.check()
+        except TreeError:
+            # Said again when a tree is asked for. Programs are told to look for no bus.
+            session.environment |= {"NO_AT_BRIDGE": "1", "GTK_MODULES": ""}
 
     async def speak(self, locale: str, layout: str) -> None:
         """Set language and layout; raises SetupError."""

@@ -4,6 +4,7 @@ Requests are JSON objects, one a line, on standard input, or one as the only arg
 
     {"op": "tree", "nodes": 1500, "seconds": 3}  ->  {"nodes": [node, ...], "partial": false}
     {"op": "at", "x": 10, "y": 20}               ->  {"node": node or null}
+    {"op": "bus"}                                ->  {"programs": 0}
 
 A node is [role, name, value, box, states], where a box is [left, top, right, bottom] in pixels of the screen. What
 fails is answered with {"error": "..."}. Imports nothing of the project: it may run in another machine.
@@ -306,11 +307,16 @@ def at(request: dict[str, Any]) -> dict[str, Any]:
     return {"node": None}
 
 
+def bus(_request: dict[str, Any]) -> dict[str, Any]:
+    """How many programs the bus knows, which shows that it answers."""
+    return {"programs": Atspi.get_desktop(0).get_child_count()}
+
+
 def answer(line: str) -> dict[str, Any]:
     """The answer to one request."""
     try:
         request = json.loads(line)
-        return {"tree": tree, "at": at}[request["op"]](request)
+        return {"tree": tree, "at": at, "bus": bus}[request["op"]](request)
     except (GLib.Error, KeyError, ValueError, EnoughError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
