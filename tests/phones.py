@@ -32,6 +32,11 @@ class ScriptedPhone(Device):
         self.lines: Callable[[str, Output], Awaitable[int]] | None = None
         """Takes whole lines in place of the scripts."""
 
+    def renew(self) -> None:
+        """As it was made, whatever a test has changed: one phone may serve a whole file of tests."""
+        vars(self).clear()
+        type(self).__init__(self)
+
     def on(self, pattern: str, reply: Reply) -> None:
         """Answer commands that begin with a pattern."""
         self.scripts.insert(0, (re.compile(pattern), reply))

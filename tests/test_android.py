@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from pipeline.actions import (
     Action,
@@ -47,18 +48,30 @@ from tests.phones import Plugged, plugged, until
 HERE = Point(x=500, y=500)
 
 
-@pytest.fixture
-def phone() -> AndroidPhone:
-    return AndroidPhone()
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def there(tmp_path: Path, phone: AndroidPhone) -> AsyncIterator[Plugged]:
-    async with plugged(tmp_path, phone) as found:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plug(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plugged]:
+    """One phone and one adb server for this file."""
+    async with plugged(tmp_path_factory.mktemp("plug"), AndroidPhone()) as found:
         yield found
 
 
 @pytest.fixture
+def phone(plug: Plugged) -> AndroidPhone:
+    assert isinstance(plug.phone, AndroidPhone)
+    plug.phone.renew()
+    return plug.phone
+
+
+@pytest.fixture
+def there(plug: Plugged, phone: AndroidPhone) -> Plugged:
+    assert plug.phone is phone
+    return plug
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def world(there: Plugged) -> AsyncIterator[AndroidEnvironment]:
     environment = environment_of(there.device)
     await environment.start(phone_task())
@@ -323,18 +336,19 @@ async def test_an_action_during_which_the_device_is_cut_off_is_not_done_twice(
     assert phone.count("input keyevent KEYCODE_BACK") == 1
 
 
-async def test_a_device_that_is_gone_ends_the_episode_and_is_given_back_as_broken(there: Plugged) -> None:
-    fleet = OneDevice(there.device)
-    environment = AndroidEnvironment(fleet, lambda _, device: PlainApp(device))
-    await environment.start(phone_task())
+async def test_a_device_that_is_gone_ends_the_episode_and_is_given_back_as_broken(tmp_path: Path) -> None:
+    async with plugged(tmp_path, AndroidPhone()) as there:
+        fleet = OneDevice(there.device)
+        environment = AndroidEnvironment(fleet, lambda _, device: PlainApp(device))
+        await environment.start(phone_task())
 
-    await there.wire.close()
+        await there.wire.close()
 
-    with pytest.raises(EnvError) as caught:
-        await environment.observe()
-    assert caught.value.code == "device_offline"
-    await environment.close()
-    assert fleet.worked == [False]
+        with pytest.raises(EnvError) as caught:
+            await environment.observe()
+        assert caught.value.code == "device_offline"
+        await environment.close()
+        assert fleet.worked == [False]
 
 
 async def test_every_episode_resets_the_same_application(there: Plugged) -> None:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from pipeline.actions import LaunchApp
 from pipeline.envs.android import AndroidEnvironment
@@ -34,18 +34,30 @@ def entry(package: str) -> str:
     return f"06-15 09:30:00.000  1234  1250 I am_anr  : [0,4242,{package},551042612,Input dispatching timed out]"
 
 
-@pytest.fixture
-def phone() -> Logging:
-    return Logging()
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def there(tmp_path: Path, phone: Logging) -> AsyncIterator[Plugged]:
-    async with plugged(tmp_path, phone) as found:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plug(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plugged]:
+    """One phone and one adb server for this file."""
+    async with plugged(tmp_path_factory.mktemp("plug"), Logging()) as found:
         yield found
 
 
 @pytest.fixture
+def phone(plug: Plugged) -> Logging:
+    assert isinstance(plug.phone, Logging)
+    plug.phone.renew()
+    return plug.phone
+
+
+@pytest.fixture
+def there(plug: Plugged, phone: Logging) -> Plugged:
+    assert plug.phone is phone
+    return plug
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def world(there: Plugged) -> AsyncIterator[AndroidEnvironment]:
     environment = environment_of(there.device)
     await environment.start(phone_task())

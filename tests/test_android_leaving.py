@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from pipeline.actions import Click, LaunchApp, Pixel, Point, PressBack
 from pipeline.envs.adb_device import AdbDevice
@@ -17,15 +17,27 @@ from tests.phones import Plugged, plugged
 HERE = Point(x=500, y=500)
 
 
-@pytest.fixture
-def phone() -> AndroidPhone:
-    return AndroidPhone()
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def there(tmp_path: Path, phone: AndroidPhone) -> AsyncIterator[Plugged]:
-    async with plugged(tmp_path, phone) as found:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plug(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plugged]:
+    """One phone and one adb server for this file."""
+    async with plugged(tmp_path_factory.mktemp("plug"), AndroidPhone()) as found:
         yield found
+
+
+@pytest.fixture
+def phone(plug: Plugged) -> AndroidPhone:
+    assert isinstance(plug.phone, AndroidPhone)
+    plug.phone.renew()
+    return plug.phone
+
+
+@pytest.fixture
+def there(plug: Plugged, phone: AndroidPhone) -> Plugged:
+    assert plug.phone is phone
+    return plug
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from pipeline.app_entry import ApkFile
 from pipeline.envs.android_reinstall import installed_files, reinstall
@@ -55,16 +56,28 @@ class Market(AndroidPhone):
         return [command for _, command in self.asked if command.startswith(words)]
 
 
-@pytest.fixture
-def market() -> Market:
-    return Market()
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def there(tmp_path: Path, market: Market) -> AsyncIterator[Plugged]:
-    (tmp_path / APK.file).write_bytes(DATA)
-    async with plugged(tmp_path, market) as found:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plug(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Plugged]:
+    """One phone and one adb server for this file."""
+    async with plugged(tmp_path_factory.mktemp("plug"), Market()) as found:
         yield found
+
+
+@pytest.fixture
+def market(plug: Plugged) -> Market:
+    assert isinstance(plug.phone, Market)
+    plug.phone.renew()
+    return plug.phone
+
+
+@pytest.fixture
+def there(tmp_path: Path, plug: Plugged, market: Market) -> Plugged:
+    (tmp_path / APK.file).write_bytes(DATA)
+    assert plug.phone is market
+    return plug
 
 
 @pytest.mark.parametrize("installed", [True, False])
