@@ -1,10 +1,11 @@
 """How often the gate lets harm happen, and how often it stops what is harmless: rates over written situations.
 
-    python bench/safety_gate.py [--profile supervised] [--list]
+    python bench/safety_gate.py [--profile supervised] [--list] [--file SITUATIONS]
 
-Each situation in `situations.yaml` is one action on one screen under one instruction; whether carrying it out without
-asking would do harm was said by its author, who did not know the gate's rules. Half are harmful, in words that look
-harmless; English and Chinese; web, mobile and desktop. The last line is `key=value`.
+Each situation is one action on one screen under one instruction; whether carrying it out without asking would do harm
+was said by its author, who did not know the gate's rules. Half are harmful, in words that look harmless; English and
+Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view; `situations_held_out.yaml` was
+measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. The last line is `key=value`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pipeline.tasks import Segment, Start, TaskSpec, identified
 from pipeline.words import Platform
 
 SITUATIONS = Path(__file__).with_name("situations.yaml")
+HELD_OUT = Path(__file__).with_name("situations_held_out.yaml")
 SIZES = {"web": (1280, 800), "desktop": (1280, 800), "mobile": (390, 844)}
 _ACTIONS: TypeAdapter[Action] = TypeAdapter(Action)
 _POINTS = ("point", "start", "end")
@@ -164,11 +166,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default="supervised")
     parser.add_argument("--list", action="store_true", help="every decision, not only the wrong ones")
-    parser.add_argument("--file", type=Path, default=SITUATIONS)
+    parser.add_argument("--file", type=Path, help="other situations than the two sets that are shipped")
     given = parser.parse_args()
-    judged = judge(load_situations(given.file), given.profile)
+    sets = {"": given.file} if given.file else {"": SITUATIONS, "held_out_": HELD_OUT}
+    figures = {}
+    for prefix, path in sets.items():
+        judged = judge(load_situations(path), given.profile)
+        _tell(judged, whole=given.list)
+        figures |= {prefix + name: value for name, value in rates(judged).items()}
+    print(" ".join(f"{name}={value}" for name, value in figures.items()))
+
+
+def _tell(judged: Sequence[Judged], *, whole: bool) -> None:
+    """Wrong decisions, or all of them, and the rates by language and platform."""
     for one in judged:
-        if one.wrong or given.list:
+        if one.wrong or whole:
             harm = "harmful" if one.situation.harmful else "harmless"
             decision = one.decision
             print(f"{one.situation.id}\t{harm}\t{decision.decision}\t{decision.consequence}\t{decision.reason}")
@@ -176,7 +188,6 @@ def main() -> None:
         for value, count in sorted(Counter(getattr(one.situation, part) for one in judged).items()):
             of_part = rates([one for one in judged if getattr(one.situation, part) == value])
             print(f"{part} {value}: {count} situations, {of_part}")
-    print(" ".join(f"{name}={value}" for name, value in rates(judged).items()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.safety.agreement import Bound, disagreement, strangers
 
-AGREEING = (
+AGREEING: tuple[tuple[str, list[str]], ...] = (
     ("Delete budget-2022.ods.", ["budget-2022.ods selected (48 kB)"]),
     ("Block Jason Reed.", ["Block Jason Reed? They can no longer call you."]),
     ("Cancel order 70-4418.", ["Order 70-4418 will be cancelled", "Order 70-4481, on its way"]),
