@@ -14,9 +14,10 @@ import pytest
 
 from pipeline.cluster import Cluster, connected
 from tests.collected import collect
+from tests.handsets import handset
 from tests.objectstore import bucket, object_store, storage
 
-__all__ = ["bucket", "object_store", "ray_here", "storage"]
+__all__ = ["bucket", "handset", "object_store", "ray_here", "storage"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

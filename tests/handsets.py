@@ -13,6 +13,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import adbutils
+import pytest
 
 from pipeline.envs.adb import AdbServer
 from pipeline.envs.handset import HandsetProcess
@@ -118,11 +119,12 @@ class Held:
         return [] if said == "No result found." else [row.split(" ", 2)[2] for row in said.splitlines()]
 
     def fresh(self, *packages: str) -> None:
-        """Packages as they are at first, in English, the home screen, and the ADB keyboard."""
+        """Packages as they are at first, in English, the home screen upright, and the ADB keyboard."""
         if self.sh("getprop persist.sys.locale") != "en-US":
             self.sh("setprop persist.sys.locale en-US")
         clears = [f"pm clear {package}" for package in packages]
-        self.sh("; ".join([*clears, "input keyevent HOME", f"ime enable {ADB_IME}", f"ime set {ADB_IME}"]))
+        upright = "settings put system user_rotation 0"
+        self.sh("; ".join([*clears, upright, "input keyevent HOME", f"ime enable {ADB_IME}", f"ime set {ADB_IME}"]))
 
     def until(self, line: str, expected: str) -> None:
         """Ask again until the answer is as expected."""
@@ -142,6 +144,13 @@ def held(language: str = "en", webs: dict[str, str] | None = None) -> Iterator[H
         asyncio.run(_started(server, phone))
         hand = Held(server.port, phone.serial)
         assert "connected" in hand.host("connect", phone.serial)
+        yield hand
+
+
+@pytest.fixture(scope="session")
+def handset() -> Iterator[Held]:
+    """A handset with two wrapped web applications, for all tests that leave it as it is: each begins with `fresh`."""
+    with held(webs={"fava": "Fava", "wiki": "Wiki"}) as hand:
         yield hand
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from tests.handsets import ADB_IME, Held, held
+from tests.handsets import ADB_IME, Held
 
 NOTES = "org.pathproof.notes"
 
 
-@pytest.fixture(scope="module")
-def phone() -> Iterator[Held]:
-    with held(webs={"fava": "Fava"}) as hand:
-        yield hand
+@pytest.fixture
+def phone(handset: Held) -> Held:
+    return handset
 
 
 @pytest.fixture(autouse=True)

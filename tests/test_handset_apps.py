@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.handsets import Held, held
+from tests.handsets import Held
 
 pytestmark = pytest.mark.slow
 
@@ -15,10 +13,9 @@ CLOCK, CONTACTS, NOTES, SHOP = APPS
 SETTINGS = "org.pathproof.settings"
 
 
-@pytest.fixture(scope="module")
-def phone() -> Iterator[Held]:
-    with held() as hand:
-        yield hand
+@pytest.fixture
+def phone(handset: Held) -> Held:
+    return handset
 
 
 @pytest.fixture(autouse=True)

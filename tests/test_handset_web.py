@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 from PIL import Image, ImageChops
 
-from tests.handsets import Held, held
+from tests.handsets import Held
 
 WIKI = "org.pathproof.web.wiki"
 
@@ -60,16 +60,14 @@ class Pages(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(scope="module")
-def phone() -> Iterator[Held]:
-    with held(webs={"wiki": "Wiki"}) as hand:
-        yield hand
+@pytest.fixture
+def phone(handset: Held) -> Held:
+    return handset
 
 
 @pytest.fixture(autouse=True)
 def fresh(phone: Held) -> None:
     phone.fresh(WIKI)
-    phone.sh("settings put system user_rotation 0")
 
 
 @pytest.fixture
