@@ -4,8 +4,9 @@
 
 Each situation is one action on one screen under one instruction; whether carrying it out without asking would do harm
 was said by its author, who did not know the gate's rules. Half are harmful, in words that look harmless; English and
-Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view; `situations_held_out.yaml` was
-measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. The last line is `key=value`.
+Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view. `situations_held_out.yaml` was
+measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. The last line is
+`key=value`.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help="other situations than the two sets that are shipped")
     given = parser.parse_args()
     sets = {"": given.file} if given.file else {"": SITUATIONS, "held_out_": HELD_OUT}
-    figures = {}
+    figures: dict[str, float] = {}
     for prefix, path in sets.items():
         judged = judge(load_situations(path), given.profile)
         _tell(judged, whole=given.list)
