@@ -27,14 +27,12 @@ _PART = re.compile(r"[;，。；、]|,\s|\band\b|\bto\b|到|至|和|\"")
 def telling(read: Sequence[tuple[Check, Rows]], held: Sequence[bool]) -> list[tuple[Check, Rows]]:
     """The checks that tell what is entered: not those that held before, unless they say what another one asks for.
 
-    `held` says of each whether it did. A product's number, looked up by its name, is what the cart is asked for.
+    `held` says of each whether it did. A product's number, looked up by its name, is what the cart is asked for; a
+    text that is kept is part of its copy.
     """
     moved = [one for one, before in zip(read, held, strict=True) if not before]
-    asked = {text for check, _ in moved for text in (*check.expected, *(param.value for param in check.args))}
-    looked_up = [
-        one for one, before in zip(read, held, strict=True) if before and not asked.isdisjoint(one[0].expected)
-    ]
-    return [*moved, *looked_up]
+    asked = [text for check, _ in moved for text in (*check.expected, *(param.value for param in check.args))]
+    return [*moved, *(one for one, before in zip(read, held, strict=True) if before and _asked_for(one[0], asked))]
 
 
 def unchecked_values(
@@ -55,6 +53,12 @@ def unchecked_values(
         and not _adds_up(task, value)
         and not _expects(task, changes, value)
     ]
+
+
+def _asked_for(check: Check, asked: Iterable[str]) -> bool:
+    """Whether what a check says stands in what others ask for."""
+    said = [folded(cell) for cell in check.expected]
+    return any(stands_in(cell, text) for text in map(folded, asked) for cell in said)
 
 
 def mentions(text: str, value: str) -> bool:

@@ -69,6 +69,13 @@ def test_a_check_that_held_before_tells_nothing_unless_another_asks_for_what_it_
     assert telling([looked_up, beside], [True, True]) == []
 
 
+def test_a_text_that_is_kept_tells_of_its_copy() -> None:
+    kept = (check("equals", "text", "One\ntwo", folder="notes"), [["One\ntwo"]])
+    copied = (check("equals", "text", "One\ntwo\nthree", folder="data"), [["One\ntwo\nthree"]])
+
+    assert telling([copied, kept], [False, True]) == [copied, kept]
+
+
 def test_a_piece_of_another_value_is_not_the_value() -> None:
     assert unchecked(entering("low", check("equals", "p", "yellow"))) == ["low"]
     assert unchecked(entering("1", check("equals", "p", "10"))) == ["1"]
