@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.apps import main, up
+from pipeline.config import parse_config
 from pipeline.debian_install import advice, demand, install, missing
+from pipeline.doctor import _desktop
 from pipeline.errors import ConfigError, SetupError
 
 NONE = "pathproof-has-no-such-package"
@@ -40,6 +42,16 @@ def test_only_root_is_let_install(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SetupError, match="only root") as caught:
         install([NONE])
     assert caught.value.code == "packages_missing"
+
+
+def test_the_doctor_names_what_a_desktop_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+    found = _desktop(parse_config({"platform": "desktop"}))
+
+    assert (found.good, found.needed) == (False, True)
+    assert "apt-get install" in found.detail
+    assert "xvfb" in found.detail
 
 
 @needs_dpkg

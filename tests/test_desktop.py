@@ -173,6 +173,15 @@ async def test_a_program_is_launched_by_its_name() -> None:
     assert [window.title for window in await machine.windows()] == ["Pad"]
 
 
+async def test_a_program_that_shows_no_further_window_is_a_failed_step_and_no_fault() -> None:
+    hasty = PAD.model_copy(update={"ready": PAD.ready.model_copy(update={"seconds": 0.1})})
+    environment = DesktopEnvironment(Machines(lambda _: FakeMachine()), lambda _: hasty)
+    await environment.start(desktop_task())
+
+    with pytest.raises(ActionError, match=r"no window of Pad in 0\.1 s"):
+        await environment.act(LaunchApp(app="Pad"), [])
+
+
 async def test_a_note_comes_back(desktop: DesktopEnvironment) -> None:
     assert (await desktop.act(TakeNote(content="seven"), [])).feedback == "seven"
 

@@ -30,6 +30,8 @@ _SETTLE_SECONDS = 10.0
 _CALM_SECONDS = 0.7
 """How long no file may change: dialogs of a common toolkit save half a second after they were told to."""
 _WRITTEN_SECONDS = 5.0
+_NOT_SHOWN = ("app_not_ready", "program_missing")
+"""What may become of a launch though nothing is broken: some programs show a window once only."""
 _AGAIN_SECONDS = 20.0
 """What a program has to show a window when it is launched within an episode."""
 
@@ -80,7 +82,12 @@ class Programs:
         wanted = name.strip().casefold()
         for entry in self._entries.values():
             if wanted in (entry.app_id, entry.title.casefold()):
-                await self._launch(entry, "/", _AGAIN_SECONDS)
+                try:
+                    await self._launch(entry, "/", min(_AGAIN_SECONDS, entry.ready.seconds))
+                except EnvError as error:
+                    if error.code not in _NOT_SHOWN:
+                        raise
+                    raise ActionError(None, error.message) from error
                 return
         known = ", ".join(entry.title for entry in self._entries.values())
         raise ActionError("bad_arguments", f"there is no program '{name}'; there are: {known}")
