@@ -98,7 +98,7 @@ def install(entry: AppEntry) -> Path:
         return place.folder
     with boundary(SetupError, "app_not_installed"):
         place.folder.mkdir(parents=True, exist_ok=True)
-        with _alone(place.folder / "lock"), Scratch(f"install-{entry.app_id}") as scratch:
+        with alone(place.folder / "lock"), Scratch(f"install-{entry.app_id}") as scratch:
             if not _marker(place.environment).exists():
                 _make_environment(entry, place, scratch)
             if not _marker(place.template).exists():
@@ -257,7 +257,7 @@ def _run(
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def alone(lock: Path) -> Iterator[None]:
     """Hold a file lock, which also the death of this process releases."""
     deadline = time.monotonic() + _LOCK_SECONDS
     with lock.open("w") as file:

@@ -1,0 +1,321 @@
+"""A desktop in a virtual machine: a guest of a prepared image, put back by a snapshot that every worker has of its own.
+
+From outside it is seen and touched as a screen, a keyboard and a tablet are; its files, programs and windows are asked
+of the agent that its system ships with. Nothing of ours waits in the guest for orders.
+
+A worker's machine goes on from the image's prepared state, on a disk of its own over the image's. Where that state
+cannot be used, its system is started from the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from PIL import Image as Pictures
+from PIL import UnidentifiedImageError
+
+from pipeline.actions import Pixel
+from pipeline.envs.atspi import answer_of, node_of, seen_of
+from pipeline.envs.home_files import FOLDER
+from pipeline.envs.machine import NODES, TREE_SECONDS, Button, Machine, Ran, Seen, Window
+from pipeline.envs.qemu_agent import SECONDS, Agent
+from pipeline.envs.qemu_image import READER, MachineImage, layered, session_environment
+from pipeline.envs.qemu_ready import Ready, ready_of, started, version
+from pipeline.envs.qemu_rest import settle
+from pipeline.envs.qemu_typing import Keyboard
+from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
+from pipeline.envs.qemu_windows import windows
+from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
+from pipeline.reaper import Scratch
+from pipeline.structs import Node
+
+_SNAPSHOT = "ready"
+_BUTTONS: Mapping[Button, str] = {
+    "left": "left",
+    "middle": "middle",
+    "right": "right",
+    "scroll_up": "wheel-up",
+    "scroll_down": "wheel-down",
+    "scroll_left": "wheel-left",
+    "scroll_right": "wheel-right",
+}
+_AXIS = 1 << 15
+"""Positions of a tablet across its whole width or height."""
+_HANDLED_SECONDS = 10.0
+_PARKED = Pixel(x=WIDTH // 2, y=HEIGHT // 2)
+_ELSEWHERE = Pixel(x=WIDTH // 4, y=HEIGHT // 4)
+_MOVE_SECONDS = 5.0
+_COMPRESSION = 1
+
+
+class _Running(NamedTuple):
+    """A machine that runs, and who is asked."""
+
+    scratch: Scratch
+    machine: VirtualMachine
+    agent: Agent
+    keyboard: Keyboard
+
+
+class QemuMachine(Machine):
+    """One virtual machine of a prepared image."""
+
+    provider = "qemu"
+
+    def __init__(self, name: str, image: MachineImage) -> None:
+        """Nothing is started yet."""
+        self.name = name
+        self.build = ""
+        self.home = session_environment()["HOME"]
+        self._image = image
+        self._running: _Running | None = None
+        self._halted = False
+        self._pressed: list[Button] = []
+
+    async def boot(self) -> None:
+        """Start from the prepared state and keep a snapshot; raises SetupError, also when there is no such state."""
+        ready = await asyncio.to_thread(ready_of, self._image)
+        if not ready.done:
+            how = f"as root: pathproof apps up {self._image.machine_id}"
+            raise SetupError("image_missing", f"the machine {self._image.machine_id} is not prepared here; {how}")
+        scratch = Scratch("qemu")
+        try:
+            self._running = await _begun(ready, scratch)
+            await self._running.keyboard.learn()
+            await self._prove_pointer()
+            await self._running.machine.snapshot(_SNAPSHOT)
+        except EnvError as error:
+            raise SetupError(error.code, error.message) from error
+        finally:
+            if self._running is None:
+                scratch.close()
+        how = ready.hardware.acceleration.name
+        self.build = f"{self._image.machine_id} {self._image.hash}, {await asyncio.to_thread(version)}, {how}"
+
+    async def speak(self, locale: str, layout: str) -> None:
+        """Set language and layout; raises SetupError."""
+        if locale not in self._image.locales:
+            raise SetupError("no_locale", f"the image {self._image.machine_id} has no locale {locale}")
+        running = await self._awake()
+        name = f"{locale}.UTF-8"
+        running.agent.environment.update(LANG=name, LC_ALL=name, LANGUAGE=locale)
+        try:
+            ran = await running.agent.run(["setxkbmap", "-layout", layout], seconds=SECONDS)
+            if ran.code != 0:
+                raise SetupError("no_layout", f"no keyboard layout {layout}: {ran.err.decode(errors='replace')}")
+            await running.keyboard.learn()
+        except EnvError as error:
+            raise SetupError(error.code, error.message) from error
+
+    async def revert(self) -> None:
+        """Load the snapshot, and wait until the guest answers anew; raises SetupError."""
+        try:
+            _, machine, agent, keyboard = self._there()
+            await machine.revert(_SNAPSHOT)
+            self._halted = False
+            await agent.sync()
+            agent.environment = session_environment()
+            await _set_clock(agent)
+            keyboard.forget()
+            self._pressed.clear()
+        except EnvError as error:
+            raise SetupError(error.code, error.message) from error
+
+    async def leave(self) -> None:
+        """Stop the machine where it is: nothing runs in it until it is put back, or asked; raises EnvError."""
+        if self._running is not None:
+            await self._running.machine.halt()
+            self._halted = True
+
+    async def close(self) -> None:
+        """End the machine and remove its disk; raises EnvError when something stays."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        try:
+            await asyncio.to_thread(running.machine.close)
+        finally:
+            await asyncio.to_thread(running.scratch.close)
+        if running.scratch.path.exists():
+            raise EnvError("not_torn_down", f"some files of {running.scratch.path} stay")
+
+    async def capture(self) -> bytes:
+        """The screen, with the pointer that the guest draws; raises CaptureError or EnvError."""
+        pixmap = await (await self._awake()).machine.screen()
+        return await asyncio.to_thread(_png_of, pixmap)
+
+    async def settle(self, most_seconds: float) -> bool:
+        """Wait until the screen is at rest; raises EnvError."""
+        return await settle((await self._awake()).machine, most_seconds)
+
+    async def tree(self) -> Seen:
+        """The UI tree; raises TreeError."""
+        request = {"op": "tree", "nodes": NODES, "seconds": TREE_SECONDS}
+        return seen_of(answer_of(await self._asked(request)))
+
+    async def node_at(self, pixel: Pixel) -> Node | None:
+        """What lies there; nothing where no program says."""
+        try:
+            answer = answer_of(await self._asked({"op": "at", "x": pixel.x, "y": pixel.y}))
+            return None if answer.get("node") is None else node_of(answer["node"])
+        except TreeError:
+            return None
+
+    async def windows(self) -> list[Window]:
+        """The windows; raises EnvError."""
+        return await windows((await self._awake()).agent)
+
+    async def pointer(self, pixel: Pixel) -> None:
+        """Move the pointer; raises EnvError."""
+        running = await self._awake()
+        places = (("x", pixel.x, WIDTH), ("y", pixel.y, HEIGHT))
+        # The middle of the pixel, so that no rounding on the way leads to the next one.
+        values = [(axis, int((place + 0.5) * _AXIS / size)) for axis, place, size in places]
+        await running.machine.input([{"type": "abs", "data": {"axis": axis, "value": value}} for axis, value in values])
+
+    async def button(self, button: Button, *, down: bool) -> None:
+        """Press or release a button; raises EnvError."""
+        running = await self._awake()
+        await running.machine.input([{"type": "btn", "data": {"button": _BUTTONS[button], "down": down}}])
+        if down:
+            self._pressed.append(button)
+        elif button in self._pressed:
+            self._pressed.remove(button)
+        await running.agent.sync()  # the guest takes a few events at a time
+
+    async def key(self, name: str, *, down: bool) -> None:
+        """Press or release a key; raises ActionError or EnvError."""
+        await (await self._awake()).keyboard.press(name, down=down)
+
+    async def type_text(self, text: str) -> None:
+        """Enter text; raises ActionError or EnvError."""
+        await (await self._awake()).keyboard.type(text)
+
+    async def release_all(self) -> None:
+        """Release everything; raises EnvError."""
+        running = await self._awake()
+        for button in list(self._pressed):
+            await self.button(button, down=False)
+        await running.keyboard.release_all()
+
+    async def launch(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start a program; raises EnvError."""
+        await (await self._awake()).agent.launch(argv, environment)
+
+    async def run(self, argv: Sequence[str], *, seconds: float) -> Ran:
+        """Run a program to its end; raises EnvError."""
+        return await (await self._awake()).agent.run(argv, seconds=seconds)
+
+    async def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return await (await self._awake()).agent.read(self._whole(path))
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Make or replace a file."""
+        await (await self._awake()).agent.write(self._whole(path), content)
+
+    async def remove(self, path: str) -> None:
+        """Remove a file or a folder."""
+        await self._done(["rm", "-rf", "--", self._whole(path)])
+
+    async def files(self, folder: str = "") -> dict[str, str]:
+        """Fingerprints of the files below a folder."""
+        top = self._whole(folder) if folder else self.home
+        kinds = ["(", "-type", "d", "-printf", f"{FOLDER}  %p/\\0", ")", "-o", "(", "-type", "f"]
+        found = ["find", top, "-mindepth", "1", *kinds, "-exec", "sha256sum", "-z", "--", "{}", "+", ")"]
+        # What goes while it is looked at is complained of; it is not there.
+        ran = await self.run(["sh", "-c", '[ ! -d "$2" ] || "$@" 2>/dev/null', "sh", *found], seconds=SECONDS)
+        rows = [row.split("  ", 1) for row in ran.out.decode(errors="surrogateescape").split("\0") if "  " in row]
+        return {path.removeprefix(f"{self.home}/"): value for value, path in sorted(rows, key=lambda row: row[1])}
+
+    async def _asked(self, request: Mapping[str, object]) -> bytes:
+        """What the reader of trees in the guest answers; raises TreeError."""
+        seconds = TREE_SECONDS + SECONDS
+        try:
+            ran = await self.run(["/usr/bin/python3", "-E", READER, json.dumps(request)], seconds=seconds)
+        except EnvError as error:
+            if error.code == "program_hangs":
+                raise TreeError("timeout", error.message) from error
+            raise TreeError("unavailable", error.message) from error
+        if ran.code != 0:
+            raise TreeError("unavailable", f"no tree reader in the guest: {ran.err.decode(errors='replace')[-300:]}")
+        return ran.out
+
+    async def _done(self, argv: Sequence[str]) -> None:
+        ran = await self.run(argv, seconds=SECONDS)
+        if ran.code != 0:
+            raise OSError(ran.err.decode(errors="replace").strip())
+
+    async def _awake(self) -> _Running:
+        """The machine, which runs on when it had been stopped; raises EnvError when there is none."""
+        running = self._there()
+        if self._halted:
+            self._halted = False
+            await running.machine.run_on()
+        return running
+
+    def _there(self) -> _Running:
+        if self._running is None:
+            raise EnvError("machine_gone", f"{self.name} does not run")
+        return self._running
+
+    def _whole(self, path: str) -> str:
+        """A path of the home folder as the guest spells it; raises ValueError when it leaves that folder."""
+        inner = PurePosixPath(path)
+        if inner.is_absolute() or ".." in inner.parts or not inner.parts or "\0" in path:
+            raise ValueError(f"'{path}' is no path below the home folder")
+        return f"{self.home}/{inner}"
+
+    async def _prove_pointer(self) -> None:
+        """Raise EnvError unless the guest takes the tablet: its pointer moves where it is put."""
+        await self.pointer(_ELSEWHERE)
+        await self.settle(_MOVE_SECONDS)
+        before = await self._there().machine.screen()
+        await self.pointer(_PARKED)
+        await self.settle(_MOVE_SECONDS)
+        if await self._there().machine.screen() == before:
+            raise EnvError("pointer_dead", "the guest's pointer does not follow the tablet")
+
+
+async def _begun(ready: Ready, scratch: Scratch) -> _Running:
+    """A machine that goes on from the prepared state, or else is started anew; raises SetupError or EnvError."""
+    disk = scratch.path / "disk"
+    await asyncio.to_thread(layered, ready.disk, "qcow2", disk)
+    machine = VirtualMachine(scratch, ready.hardware, disk, "qcow2")
+    try:
+        await machine.start(waiting=True)
+        await machine.resume(ready.state)
+        agent = Agent(machine.agent, session_environment())
+        await agent.sync()
+    except EnvError:
+        # It would stay in memory beside the next one.
+        await asyncio.to_thread(machine.close)
+        await asyncio.to_thread(layered, ready.built.disk, "raw", disk)
+        machine = VirtualMachine(scratch, ready.hardware, disk, "qcow2")
+        agent = await started(machine, scratch)
+    await _set_clock(agent)
+    return _Running(scratch, machine, agent, Keyboard(machine, agent, lambda: settle(machine, _HANDLED_SECONDS)))
+
+
+async def _set_clock(agent: Agent) -> None:
+    """A guest that goes on from a state has the time of that state."""
+    ran = await agent.run(["date", "-s", f"@{time.time():.3f}"], seconds=SECONDS, root=True)
+    if ran.code != 0:
+        raise EnvError("clock", f"the guest's clock cannot be set: {ran.err.decode(errors='replace')}")
+
+
+def _png_of(pixmap: bytes) -> bytes:
+    """The PNG of a pixmap; raises CaptureError."""
+    try:
+        with Pictures.open(io.BytesIO(pixmap)) as picture:
+            out = io.BytesIO()
+            picture.save(out, "PNG", compress_level=_COMPRESSION)
+    except (UnidentifiedImageError, OSError, ValueError) as error:
+        raise CaptureError("undecodable", f"the machine's picture cannot be read: {error}") from error
+    return out.getvalue()

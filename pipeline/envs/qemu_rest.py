@@ -1,0 +1,34 @@
+"""When a machine's screen has come to rest, told from outside: its processor has nothing to do, and the picture stays.
+
+A processor that would run if others left it room counts as one that runs. Knows nothing of what was done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+
+from pipeline.envs.qemu_vm import VirtualMachine
+
+_POLL_SECONDS = 0.06
+_IDLE_SHARE = 0.2
+"""Of the time between two looks that a processor with nothing to do may take: clocks and pictures cost some."""
+_LOOKS = 3
+"""So many in a row have to find it at rest."""
+
+
+async def settle(machine: VirtualMachine, most_seconds: float) -> bool:
+    """Wait until the screen is at rest; whether it came to rest in time. Raises EnvError when the machine is gone."""
+    until = time.monotonic() + most_seconds
+    picture, calm = b"", 0
+    while time.monotonic() < until:
+        began, before = time.monotonic(), machine.demand()
+        await asyncio.sleep(_POLL_SECONDS)
+        share = (machine.demand() - before) / (time.monotonic() - began)
+        now = hashlib.blake2b(await machine.screen()).digest()
+        calm = calm + 1 if share <= _IDLE_SHARE and now == picture else 0
+        picture = now
+        if calm >= _LOOKS:
+            return True
+    return False
