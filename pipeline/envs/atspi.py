@@ -87,6 +87,8 @@ class TreeReader:
                 # Its answer would be taken for that to the next request.
                 await self.close()
                 raise
+            except ConnectionError:
+                line = b""  # it ended before it had read
             except (OSError, ValueError) as error:
                 await self.close()
                 raise TreeError("unavailable", f"the tree reader failed: {error}") from error
