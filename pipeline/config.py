@@ -173,7 +173,8 @@ class RunConfig(Model):
         default_factory=lambda given: "xvfb" if given.get("platform") == "desktop" else "chromium"
     )
     devices: list[str] = Field(default_factory=list)
-    """Of `adb` serials or addresses, all on the bus where there is none; of `avd` one virtual device, NAME@SNAPSHOT."""
+    """Of `adb` serials or addresses, all on the bus where there is none; of `avd` one virtual device, NAME@SNAPSHOT;
+    of `qemu` the name of a machine's image."""
     tasks: TasksConfig = TasksConfig()
     rounds: int = Field(default=1, ge=1)
     policy: PolicyConfig = PolicyConfig()

@@ -21,6 +21,8 @@ from pipeline.config import RunConfig
 from pipeline.debian_install import DESKTOP, advice, missing
 from pipeline.envs.browser import find_chromium
 from pipeline.envs.device_survey import Seen, adb_version, emulators, survey_devices
+from pipeline.envs.qemu_accel import acceleration
+from pipeline.envs.qemu_image import BUILD_PACKAGES, DEFAULT, built_of, load_image
 from pipeline.errors import ConfigError, EpisodeError, RunError
 from pipeline.llm import LocalLimiter, demand, probe
 from pipeline.required import needs
@@ -46,6 +48,7 @@ def examine(config: RunConfig) -> list[Finding]:
         *_applications(),
         *_phones(config),
         _desktop(config),
+        _machine(config),
         _room(),
         _exposure(),
         *_endpoints(config),
@@ -99,6 +102,18 @@ def _desktop(config: RunConfig) -> Finding:
     absent = missing(DESKTOP)
     detail = advice(absent) if absent else "provider=xvfb has all it needs, beside the programs themselves"
     return Finding("desktop", not absent, config.provider == "xvfb", detail)
+
+
+def _machine(config: RunConfig) -> Finding:
+    """Whether virtual machines can be had, which the provider qemu needs, and how fast they are."""
+    needed = config.provider == "qemu"
+    absent = missing(BUILD_PACKAGES)
+    if absent:
+        return Finding("machine", False, needed, advice(absent))
+    image = load_image(config.devices[0] if needed and config.devices else DEFAULT)
+    made = built_of(image).done
+    fix = f"{image.machine_id} is made" if made else f"no image; as root: pathproof apps up {image.machine_id}"
+    return Finding("machine", made, needed, f"{fix}; {acceleration().note}")
 
 
 def _seen(seen: Seen, *, needed: bool) -> Finding:

@@ -8,21 +8,30 @@ import typer
 
 from pipeline import apps as applications
 from pipeline.commands.shell import Command, examples
+from pipeline.envs.qemu_image import built_of, image_names, load_image
+from pipeline.envs.qemu_ready import up as prepare_machine
 
-AppId = Annotated[str, typer.Argument(metavar="APP", help="An application of `pathproof apps list`.")]
+AppId = Annotated[str, typer.Argument(metavar="APP", help="An application or a machine of `pathproof apps list`.")]
 
 
 def list_() -> int:
-    """Every application, its version and licence, and whether it is installed."""
+    """Every application, its version and licence, and whether it is installed; then machines that programs run in."""
     for app in applications.list_apps():
         state = "installed" if app.installed else "not installed"
         typer.echo(f"{app.app_id}\t{app.version}\t{app.licence}\t{state}\t{app.title}")
+    for image in map(load_image, image_names()):
+        state = "made" if built_of(image).done else "not made"
+        typer.echo(f"{image.machine_id}\t{image.suite}\tmany\t{state}\t{image.title}")
     return 0
 
 
 def up(app_id: AppId) -> int:
-    """Run an application in the foreground, on loopback, until Ctrl-C; prints its address."""
-    applications.up(app_id, typer.echo)
+    """Run an application in the foreground, on loopback, until Ctrl-C; prints its address. Of a machine, make its image
+    and prepared state."""
+    if app_id in image_names():
+        prepare_machine(load_image(app_id), typer.echo)
+    else:
+        applications.up(app_id, typer.echo)
     return 0
 
 
@@ -44,7 +53,7 @@ def _told(app_id: str, count: int, done: str) -> int:
 
 COMMANDS = {
     "list": Command(list_, examples("pathproof apps list")),
-    "up": Command(up, examples("pathproof apps up fava")),
+    "up": Command(up, examples("pathproof apps up fava", "pathproof apps up debian-desktop")),
     "down": Command(down, examples("pathproof apps down fava")),
     "reset": Command(reset, examples("pathproof apps reset fava")),
 }
