@@ -5,6 +5,7 @@ Arguments are data: escaped in patterns, and in names of files. Knows nothing of
 
 from __future__ import annotations
 
+import asyncio
 import configparser
 import re
 from collections.abc import Mapping
@@ -12,14 +13,19 @@ from fnmatch import fnmatchcase
 
 from pipeline.app_entry import filled
 from pipeline.envs.machine import Machine
-from pipeline.program_probe import FilesProbe, KeyFileProbe, ProgramProbe, TextProbe, WindowsProbe
-
-Table = list[list[str]]
+from pipeline.envs.product_readers import Table, read_file
+from pipeline.program_probe import FilesProbe, KeyFileProbe, ProductProbe, ProgramProbe, TextProbe, WindowsProbe
 
 
 async def read_product(probe: ProgramProbe, args: Mapping[str, str], machine: Machine) -> Table:
-    """The rows of a probe; raises OSError or ValueError when what it asks for is not there or not sound."""
-    values = dict(args)
+    """The rows of a probe, none where its file is not there; raises what its reader does when it is not sound."""
+    try:
+        return await _read(probe, dict(args), machine)
+    except FileNotFoundError:
+        return []
+
+
+async def _read(probe: ProgramProbe, values: dict[str, str], machine: Machine) -> Table:
     match probe:
         case FilesProbe():
             names = await machine.files(filled(probe.folder, values))
@@ -33,6 +39,15 @@ async def read_product(probe: ProgramProbe, args: Mapping[str, str], machine: Ma
             return [[window.title, window.kind] for window in await machine.windows()]
         case KeyFileProbe():
             return _setting(await machine.read(probe.path), probe.group, filled(probe.key, values))
+        case _:
+            content = await machine.read(filled(probe.path, values))
+            return await asyncio.to_thread(read_file, _asked(probe, values), content)
+
+
+def _asked(probe: ProductProbe, values: dict[str, str]) -> ProductProbe:
+    """The question with its arguments filled in."""
+    texts = {name: filled(text, values) for name, text in probe if isinstance(text, str)}
+    return probe.model_copy(update=texts)
 
 
 def _setting(content: bytes, group: str, key: str) -> Table:
