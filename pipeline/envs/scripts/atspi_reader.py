@@ -119,6 +119,8 @@ MOST_CHILDREN = 400
 MOST_DEEP = 60
 CELLS_ACROSS, CELLS_DOWN = 30, 60
 SMALL_TABLE = 200
+MOST_PARTED = 10_000
+"""Cells of a table whose cells may have parts, such as a picture and a name: lists have them, sheets have none."""
 CALL_MS = 800
 
 
@@ -182,6 +184,7 @@ class Walk:
                 self.add(child)
             return
         top, left, bottom, right = shown_cells(table, grid)
+        parted = grid.get_n_rows() * grid.get_n_columns() <= MOST_PARTED
         columns = {column: box_of(grid.get_accessible_at(top, column)) for column in range(left, right + 1)}
         for row in range(top, bottom + 1):
             across = box_of(grid.get_accessible_at(row, left))
@@ -191,6 +194,8 @@ class Walk:
                 if cell is None or across is None or down is None:
                     continue
                 name, value = name_of(cell), value_of(cell)
+                if parted and not name and not value:
+                    name = next((told for part in children(cell) if (told := name_of(part) or value_of(part))), "")
                 if name or value:
                     states = told_of(cell.get_state_set())
                     # Each box costs a call of the program: they are put together from the first row and column.
@@ -232,6 +237,8 @@ def described(thing: Any, states: Any) -> Row | None:
     role = ROLES.get(spelled, spelled)
     name = name_of(thing)
     value = value_of(thing, role)
+    if role == "option" and not name:
+        name, value = " ".join(value.split())[:MOST_NAME], ""
     if role in SILENT and not name and not value:
         return None
     if value == name and role != "textbox":
