@@ -172,6 +172,20 @@ def test_a_program_that_hangs_is_not_at_rest(pad: Session) -> None:
     assert settle(pad.display, 5.0)
 
 
+def test_a_dialog_that_goes_is_not_waited_for(pad: Session) -> None:
+    keyboard = Keyboard(pad.display)
+    for names in (("Control_L", "o"), ("Escape",)):
+        began = time.monotonic()
+        for name in names:
+            keyboard.press(name, down=True)
+        for name in names:
+            keyboard.press(name, down=False)
+        assert settle(pad.display, 5.0)
+
+    assert time.monotonic() - began < 4.0
+    assert len(pad.display.windows()) == 1
+
+
 def _process_of(session: Session) -> int:
     import psutil
 

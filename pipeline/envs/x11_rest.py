@@ -19,6 +19,8 @@ _PATIENCE = 2
 """How many of its slowest answers a program may take to draw."""
 _FIRST_SECONDS = 0.3
 """How long a first change is waited for: most actions change something, some programs think before."""
+_LOOK_SECONDS = 0.1
+"""How long an answer is waited for before it is looked whether its window is still there."""
 _BLIND_SECONDS = 0.15
 """How long nothing may be drawn where no program can be asked."""
 
@@ -62,8 +64,10 @@ class _Pinger:
                 if left <= 0 and self._done:
                     return True
                 patience = left if self._done else until - time.monotonic()
-                drawn, pongs = self._display.take(max(0.0, patience))
+                drawn, pongs = self._display.take(min(_LOOK_SECONDS, max(0.0, patience)))
                 now = time.monotonic()
+                if not self._done and now - self._asked_at > _LOOK_SECONDS and self._has_gone():
+                    return True
                 if self._token in pongs:
                     # A program that is slow to answer is slow to draw.
                     slowest = max(slowest, _PATIENCE * (now - self._asked_at))
@@ -76,6 +80,10 @@ class _Pinger:
         except RefusedError:
             # The window went: there is nobody to be asked, and another one will be in front.
             return True
+
+    def _has_gone(self) -> bool:
+        """Whether another window is in front: one that has gone, such as a dialog, never answers."""
+        return self._display.active_window() != self._window
 
     @property
     def _done(self) -> bool:
