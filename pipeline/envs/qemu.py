@@ -13,7 +13,7 @@ import asyncio
 import io
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from pipeline.envs.home_files import FOLDER
 from pipeline.envs.machine import NODES, TREE_SECONDS, Button, Machine, Ran, Seen, Window
 from pipeline.envs.qemu_agent import SECONDS, Agent
 from pipeline.envs.qemu_image import READER, MachineImage, layered, session_environment
-from pipeline.envs.qemu_ready import Ready, ready_of, started, version
+from pipeline.envs.qemu_ready import Ready, ready_of, started
 from pipeline.envs.qemu_rest import settle
 from pipeline.envs.qemu_typing import Keyboard
 from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
@@ -50,7 +50,8 @@ _AXIS = 1 << 15
 _HANDLED_SECONDS = 10.0
 _PARKED = Pixel(x=WIDTH // 2, y=HEIGHT // 2)
 _ELSEWHERE = Pixel(x=WIDTH // 4, y=HEIGHT // 4)
-_MOVE_SECONDS = 5.0
+_MOVE_SECONDS, _POLL_SECONDS = 5.0, 0.03
+_POINTER_PIXELS = 32
 _COMPRESSION = 1
 
 
@@ -68,19 +69,20 @@ class QemuMachine(Machine):
 
     provider = "qemu"
 
-    def __init__(self, name: str, image: MachineImage) -> None:
-        """Nothing is started yet."""
+    def __init__(self, name: str, image: MachineImage, find: Callable[[MachineImage], Ready] = ready_of) -> None:
+        """Nothing is started yet; `find` tells where the image's prepared state lies."""
         self.name = name
         self.build = ""
         self.home = session_environment()["HOME"]
         self._image = image
+        self._find = find
         self._running: _Running | None = None
         self._halted = False
         self._pressed: list[Button] = []
 
     async def boot(self) -> None:
         """Start from the prepared state and keep a snapshot; raises SetupError, also when there is no such state."""
-        ready = await asyncio.to_thread(ready_of, self._image)
+        ready = await asyncio.to_thread(self._find, self._image)
         if not ready.done:
             how = f"as root: pathproof apps up {self._image.machine_id}"
             raise SetupError("image_missing", f"the machine {self._image.machine_id} is not prepared here; {how}")
@@ -96,7 +98,7 @@ class QemuMachine(Machine):
             if self._running is None:
                 scratch.close()
         how = ready.hardware.acceleration.name
-        self.build = f"{self._image.machine_id} {self._image.hash}, {await asyncio.to_thread(version)}, {how}"
+        self.build = f"{self._image.machine_id} {self._image.hash}, {ready.release}, {how}"
 
     async def speak(self, locale: str, layout: str) -> None:
         """Set language and layout; raises SetupError."""
@@ -273,14 +275,15 @@ class QemuMachine(Machine):
         return f"{self.home}/{inner}"
 
     async def _prove_pointer(self) -> None:
-        """Raise EnvError unless the guest takes the tablet: its pointer moves where it is put."""
-        await self.pointer(_ELSEWHERE)
-        await self.settle(_MOVE_SECONDS)
-        before = await self._there().machine.screen()
-        await self.pointer(_PARKED)
-        await self.settle(_MOVE_SECONDS)
-        if await self._there().machine.screen() == before:
-            raise EnvError("pointer_dead", "the guest's pointer does not follow the tablet")
+        """Raise EnvError unless the guest takes the tablet: its pointer shows where it is put, and goes again."""
+        machine, until = self._there().machine, time.monotonic() + _MOVE_SECONDS
+        bare = _around(_ELSEWHERE, await machine.screen())
+        for pixel, shows in ((_ELSEWHERE, True), (_PARKED, False)):
+            await self.pointer(pixel)
+            while (_around(_ELSEWHERE, await machine.screen()) != bare) != shows:
+                if time.monotonic() > until:
+                    raise EnvError("pointer_dead", "the guest's pointer does not follow the tablet")
+                await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _begun(ready: Ready, scratch: Scratch) -> _Running:
@@ -308,6 +311,12 @@ async def _set_clock(agent: Agent) -> None:
     ran = await agent.run(["date", "-s", f"@{time.time():.3f}"], seconds=SECONDS, root=True)
     if ran.code != 0:
         raise EnvError("clock", f"the guest's clock cannot be set: {ran.err.decode(errors='replace')}")
+
+
+def _around(pixel: Pixel, pixmap: bytes) -> bytes:
+    """The part of a pixmap that a pointer at a pixel covers."""
+    with Pictures.open(io.BytesIO(pixmap)) as picture:
+        return picture.crop((pixel.x, pixel.y, pixel.x + _POINTER_PIXELS, pixel.y + _POINTER_PIXELS)).tobytes()
 
 
 def _png_of(pixmap: bytes) -> bytes:

@@ -42,6 +42,8 @@ class Ready(NamedTuple):
     built: Built
     folder: Path
     hardware: Hardware
+    release: str
+    """What the program that runs machines says of itself."""
 
     @property
     def disk(self) -> Path:
@@ -66,7 +68,9 @@ def ready_of(image: MachineImage) -> Ready:
         raise SetupError("packages_missing", f"virtual machines need more Debian packages; {advice(absent)}")
     built, how = built_of(image), acceleration()
     hardware = Hardware(built.kernel, built.initial, image.memory_mb, how)
-    return Ready(built, built.folder / f"ready-{digest(version(), how.name, how.cpu)[:12]}", hardware)
+    release = version()
+    folder = built.folder / f"ready-{digest(release, how.name, how.cpu)[:12]}"
+    return Ready(built, folder, hardware, release)
 
 
 def version(program: str = PROGRAM) -> str:

@@ -28,6 +28,7 @@ from pipeline.errors import EnvError, SetupError
 from pipeline.reaper import Scratch
 
 WIDTH, HEIGHT = 1280, 800
+SNAPSHOT_FAILED = "snapshot_failed"
 
 _SECONDS = 20.0
 """What the monitor has for one answer."""
@@ -55,17 +56,18 @@ class Hardware(NamedTuple):
     """The initial file system."""
     memory_mb: int
     acceleration: Acceleration
+    program: tuple[str, ...] = (PROGRAM,)
+    """What runs machines."""
 
 
 class VirtualMachine:
     """One machine; it is started once and closed once."""
 
-    def __init__(self, scratch: Scratch, hardware: Hardware, disk: Path, form: str, program: str = PROGRAM) -> None:
-        """`form` is the disk's format; `program` runs machines."""
+    def __init__(self, scratch: Scratch, hardware: Hardware, disk: Path, form: str) -> None:
+        """`form` is the disk's format."""
         self._scratch = scratch
         self._hardware = hardware
         self._disk, self._form = disk, form
-        self._program = program
         self._monitor = Channel(scratch.path / "monitor", "the machine's monitor")
         self.agent = Channel(scratch.path / "agent", "the guest's agent")
         self._spawned: subprocess.Popen[bytes] | None = None
@@ -107,9 +109,12 @@ class VirtualMachine:
         """Back to a snapshot, and run on; raises EnvError."""
         try:
             await self._job("snapshot-load", tag)
-        finally:
-            # A load that failed leaves the machine stopped, and so it would be after every later one.
-            await self.run_on()
+        except EnvError as error:
+            if error.code == SNAPSHOT_FAILED:
+                # It leaves the machine stopped, and so it would be after every later one.
+                await self.run_on()
+            raise
+        await self.run_on()
 
     async def run_on(self) -> None:
         """Let it run; again is harmless. Raises EnvError."""
@@ -187,7 +192,7 @@ class VirtualMachine:
         found = await self._ended("query-jobs", lambda rows: next((row for row in rows if row["id"] == job), {}))
         await self._ask("job-dismiss", {"id": job})
         if "error" in found:
-            raise EnvError("snapshot_failed", f"{command} {tag}: {found['error']}")
+            raise EnvError(SNAPSHOT_FAILED, f"{command} {tag}: {found['error']}")
 
     async def _ended(self, query: str, pick: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """What is told of something once it has ended, which it may take long to as long as it gets on."""
@@ -264,10 +269,10 @@ class VirtualMachine:
         return f"the machine has ended: {tail(log) if log.exists() else ''}"
 
     def _command(self, waiting: bool) -> list[str]:
-        kernel, initial, memory, how = self._hardware
+        kernel, initial, memory, how, program = self._hardware
         folder = self._scratch.path
         return [
-            *(self._program, "-nodefaults", "-no-user-config", "-display", "none"),
+            *(*program, "-nodefaults", "-no-user-config", "-display", "none"),
             *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny"),
             *("-machine", "q35", "-accel", how.name, "-cpu", how.cpu, "-smp", "1", "-m", str(memory)),
             *("-kernel", str(kernel), "-initrd", str(initial), "-append", _COMMAND_LINE),
