@@ -90,7 +90,7 @@ class TodoApp:
     def buttons(self) -> list[str]:
         """The buttons of all its pages: what can be done with the list, with an entry, and to be rid of one."""
         number, todo = 0, Todo("")
-        pages = [*self._list_page(), *_todo_buttons(number), *_delete_page(number, todo)]
+        pages = [*TodoApp([])._list_page(), *_todo_buttons(number), *_delete_page(number, todo)]
         return [widget.node.name for widget in pages if widget.node.role == "button"]
 
     # --- what can be done ---------------------------------------------------------------------------------------
