@@ -21,11 +21,12 @@ from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
 from pipeline.actions import Pixel
-from pipeline.envs.atspi import answer_of, node_of, seen_of
+from pipeline.envs.atspi import SCRIPT, answer_of, node_of, seen_of
 from pipeline.envs.home_files import FOLDER
 from pipeline.envs.machine import NODES, TREE_SECONDS, Button, Machine, Ran, Seen, Window
+from pipeline.envs.qemu_accel import HARDWARE
 from pipeline.envs.qemu_agent import SECONDS, Agent
-from pipeline.envs.qemu_image import READER, MachineImage, layered, session_environment
+from pipeline.envs.qemu_image import MachineImage, layered, session_environment
 from pipeline.envs.qemu_ready import Ready, ready_of, started
 from pipeline.envs.qemu_rest import settle
 from pipeline.envs.qemu_typing import Keyboard
@@ -52,6 +53,9 @@ _PARKED = Pixel(x=WIDTH // 2, y=HEIGHT // 2)
 _ELSEWHERE = Pixel(x=WIDTH // 4, y=HEIGHT // 4)
 _MOVE_SECONDS, _POLL_SECONDS = 5.0, 0.03
 _POINTER_PIXELS = 32
+_CALL_MS = 800
+_EMULATED_PATIENCE = 5.0
+"""How much longer programs may take to tell their tree where guests are emulated."""
 _COMPRESSION = 1
 
 
@@ -74,10 +78,12 @@ class QemuMachine(Machine):
         self.name = name
         self.build = ""
         self.home = session_environment()["HOME"]
+        self._reader = f"{session_environment()['XDG_RUNTIME_DIR']}/{SCRIPT.name}"
         self._image = image
         self._find = find
         self._running: _Running | None = None
         self._halted = False
+        self._patience = 1.0
         self._pressed: list[Button] = []
 
     async def boot(self) -> None:
@@ -86,14 +92,17 @@ class QemuMachine(Machine):
         if not ready.done:
             how = f"as root: pathproof apps up {self._image.machine_id}"
             raise SetupError("image_missing", f"the machine {self._image.machine_id} is not prepared here; {how}")
+        self._patience = 1.0 if ready.hardware.acceleration == HARDWARE else _EMULATED_PATIENCE
         scratch = Scratch("qemu")
         try:
             self._running = await _begun(ready, scratch)
             await self._running.keyboard.learn()
+            # A script, not part of the image: an image need not be made anew when it changes.
+            await self._running.agent.write(self._reader, await asyncio.to_thread(SCRIPT.read_bytes))
             await self._prove_pointer()
             await self._running.machine.snapshot(_SNAPSHOT)
-        except EnvError as error:
-            raise SetupError(error.code, error.message) from error
+        except (EnvError, OSError) as error:
+            raise SetupError(getattr(error, "code", "machine_not_started"), str(error)) from error
         finally:
             if self._running is None:
                 scratch.close()
@@ -158,7 +167,7 @@ class QemuMachine(Machine):
 
     async def tree(self) -> Seen:
         """The UI tree; raises TreeError."""
-        request = {"op": "tree", "nodes": NODES, "seconds": TREE_SECONDS}
+        request = {"op": "tree", "nodes": NODES, "seconds": TREE_SECONDS * self._patience}
         return seen_of(answer_of(await self._asked(request)))
 
     async def node_at(self, pixel: Pixel) -> Node | None:
@@ -238,9 +247,10 @@ class QemuMachine(Machine):
 
     async def _asked(self, request: Mapping[str, object]) -> bytes:
         """What the reader of trees in the guest answers; raises TreeError."""
-        seconds = TREE_SECONDS + SECONDS
+        whole = json.dumps({**request, "call_ms": round(_CALL_MS * self._patience)})
+        seconds = TREE_SECONDS * self._patience + SECONDS
         try:
-            ran = await self.run(["/usr/bin/python3", "-E", READER, json.dumps(request)], seconds=seconds)
+            ran = await self.run(["/usr/bin/python3", "-E", self._reader, whole], seconds=seconds)
         except EnvError as error:
             if error.code == "program_hangs":
                 raise TreeError("timeout", error.message) from error

@@ -24,7 +24,6 @@ from pydantic import Field, ValidationError
 from pipeline.actions import Model
 from pipeline.app_install import alone, home, tail
 from pipeline.debian_install import advice, missing
-from pipeline.envs.atspi import SCRIPT
 from pipeline.envs.qemu_accel import PACKAGES
 from pipeline.errors import ConfigError, SetupError, boundary, first_problem
 from pipeline.reaper import Scratch
@@ -35,15 +34,11 @@ DEFAULT = "debian-desktop"
 BUILD_PACKAGES = (*PACKAGES, "mmdebstrap", "e2fsprogs")
 """Debian packages that images are made by."""
 
-READER = "/etc/pathproof/atspi_reader.py"
-"""Where the reader of UI trees lies in a guest."""
-
 _HERE = Path(__file__).parent
 _GUEST = _HERE / "guest"
 _PARTS = {
     "/etc/pathproof/openbox.xml": _HERE / "session" / "openbox.xml",
     "/etc/pathproof/gtk-settings.ini": _HERE / "session" / "gtk-settings.ini",
-    READER: SCRIPT,
 }
 """Files of ours that guests share with other desktops."""
 _BUILD_SECONDS = 3600.0

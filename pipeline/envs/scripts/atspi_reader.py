@@ -6,6 +6,8 @@ Requests are JSON objects, one a line, on standard input, or one as the only arg
     {"op": "at", "x": 10, "y": 20}               ->  {"node": node or null}
     {"op": "bus"}                                ->  {"programs": 0}
 
+With "call_ms" in a request, programs have so many milliseconds for each call.
+
 A node is [role, name, value, box, states], where a box is [left, top, right, bottom] in pixels of the screen. What
 fails is answered with {"error": "..."}. Imports nothing of the project: it may run in another machine.
 """
@@ -323,6 +325,8 @@ def answer(line: str) -> dict[str, Any]:
     """The answer to one request."""
     try:
         request = json.loads(line)
+        call_ms = request.get("call_ms", CALL_MS)
+        Atspi.set_timeout(call_ms, call_ms)
         return {"tree": tree, "at": at, "bus": bus}[request["op"]](request)
     except (GLib.Error, KeyError, ValueError, EnoughError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
@@ -332,7 +336,6 @@ def main() -> None:
     """Answer the argument, or every line of standard input."""
     warnings.simplefilter("ignore", DeprecationWarning)
     Atspi.init()
-    Atspi.set_timeout(CALL_MS, CALL_MS)
     for line in sys.argv[1:] or sys.stdin:
         sys.stdout.write(json.dumps(answer(line)) + "\n")
         sys.stdout.flush()
