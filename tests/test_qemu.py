@@ -267,6 +267,11 @@ async def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+async def test_a_screen_at_rest_is_told_from_outside_and_without_time_there_is_no_rest(machine: Machine) -> None:
+    assert await machine.settle(20)
+    assert not await machine.settle(0)
+
+
 async def test_the_pointer_is_put_into_the_middle_of_a_pixel(machine: QemuMachine) -> None:
     await machine.pointer(Pixel(x=1279, y=799))
     frame = frame_of(await machine.capture())

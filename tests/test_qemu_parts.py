@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.app_entry import ProgramEntry, entry_names, load_entry
 from pipeline.commands import applications
 from pipeline.config import parse_config
 from pipeline.debian_install import missing
@@ -193,6 +194,15 @@ def test_images_that_ship_are_sound_and_tell_their_hash() -> None:
     hashes = {load_image(name).hash for name in image_names()}
     assert len(hashes) == len(image_names()) >= 2
     assert load_image("debian-desktop").locales == ["en_US", "zh_CN"]
+
+
+def test_the_desktop_image_has_every_program_of_the_catalog() -> None:
+    entries = [entry for entry in map(load_entry, entry_names()) if isinstance(entry, ProgramEntry)]
+    needed = {package for entry in entries for package in entry.install.packages}
+    locales = {entry.locale for entry in entries}
+    image = load_image("debian-desktop")
+    assert needed <= set(image.packages)
+    assert locales <= set(image.locales)
 
 
 def test_another_package_is_another_image() -> None:
