@@ -167,6 +167,7 @@ class Programs:
         except EnvError as error:
             packages = " ".join(entry.install.packages)
             raise EnvError(error.code, f"{error.message} (it comes with the packages {packages})") from error
+        seconds *= self._machine.patience
         until = time.monotonic() + seconds
         while len(_fitting(entry, await self._machine.windows())) <= had:
             if time.monotonic() > until:

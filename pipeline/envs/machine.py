@@ -58,6 +58,8 @@ class Machine(Protocol):
     """What runs there: versions, or the hash of an image. Known after `revert`."""
     home: str
     """Where the home folder lies in the machine's own file system; known after `revert`."""
+    patience: float = 1.0
+    """How many times as long as on this computer itself programs may take to start; known after `boot`."""
 
     async def boot(self) -> None:
         """Make ready whatever is needed once; raises SetupError. No session may run yet."""

@@ -83,7 +83,7 @@ class QemuMachine(Machine):
         self._find = find
         self._running: _Running | None = None
         self._halted = False
-        self._patience = 1.0
+        self.patience = 1.0
         self._pressed: list[Button] = []
 
     async def boot(self) -> None:
@@ -92,7 +92,7 @@ class QemuMachine(Machine):
         if not ready.done:
             how = f"as root: pathproof apps up {self._image.machine_id}"
             raise SetupError("image_missing", f"the machine {self._image.machine_id} is not prepared here; {how}")
-        self._patience = 1.0 if ready.hardware.acceleration == HARDWARE else _EMULATED_PATIENCE
+        self.patience = 1.0 if ready.hardware.acceleration == HARDWARE else _EMULATED_PATIENCE
         scratch = Scratch("qemu")
         try:
             self._running = await _begun(ready, scratch)
@@ -167,7 +167,7 @@ class QemuMachine(Machine):
 
     async def tree(self) -> Seen:
         """The UI tree; raises TreeError."""
-        request = {"op": "tree", "nodes": NODES, "seconds": TREE_SECONDS * self._patience}
+        request = {"op": "tree", "nodes": NODES, "seconds": TREE_SECONDS * self.patience}
         return seen_of(answer_of(await self._asked(request)))
 
     async def node_at(self, pixel: Pixel) -> Node | None:
@@ -247,8 +247,8 @@ class QemuMachine(Machine):
 
     async def _asked(self, request: Mapping[str, object]) -> bytes:
         """What the reader of trees in the guest answers; raises TreeError."""
-        whole = json.dumps({**request, "call_ms": round(_CALL_MS * self._patience)})
-        seconds = TREE_SECONDS * self._patience + SECONDS
+        whole = json.dumps({**request, "call_ms": round(_CALL_MS * self.patience)})
+        seconds = TREE_SECONDS * self.patience + SECONDS
         try:
             ran = await self.run(["/usr/bin/python3", "-E", self._reader, whole], seconds=seconds)
         except EnvError as error:
