@@ -139,6 +139,7 @@ class Walk:
     def __init__(self, nodes: int, seconds: float) -> None:
         self.most, self.until = nodes, time.monotonic() + seconds
         self.nodes: list[Row] = []
+        self.moved = (0, 0)
 
     def windows(self) -> list[Any]:
         """The windows that show, the active one first."""
@@ -160,30 +161,36 @@ class Walk:
         if len(self.nodes) >= self.most or time.monotonic() > self.until:
             raise EnoughError
 
-    def add(self, thing: Any) -> None:
-        """A thing and what is in it, as far as it shows."""
+    def add(self, thing: Any, holder: Any = None) -> None:
+        """A thing and what is in it, as far as it shows; `holder` is what it was come to from."""
         self.check()
         try:
             states = thing.get_state_set()
-            if not states.contains(Atspi.StateType.SHOWING):
+            if not states.contains(Atspi.StateType.SHOWING) or is_double(thing):
                 return
+            self.moved = misplaced(thing, holder) or self.moved
             node = described(thing, states)
             if node is not None:
-                self.nodes.append(node)
+                self.tell(node)
             if (node is not None and node[0] == "table") or states.contains(Atspi.StateType.MANAGES_DESCENDANTS):
                 self.add_cells(thing)
                 return
             for child in children(thing):
-                self.add(child)
+                self.add(child, thing)
         except GLib.Error:
             return  # it went meanwhile
+
+    def tell(self, node: Row) -> None:
+        """A node, where it really is."""
+        node[3] = shifted(node[3], self.moved)
+        self.nodes.append(node)
 
     def add_cells(self, table: Any) -> None:
         """Cells of a table that show; there may be two thousand million others."""
         grid = table.get_table_iface()
         if grid is None:
             for child in children(table):
-                self.add(child)
+                self.add(child, table)
             return
         top, left, bottom, right = shown_cells(table, grid)
         parted = grid.get_n_rows() * grid.get_n_columns() <= MOST_PARTED
@@ -202,7 +209,7 @@ class Walk:
                     states = told_of(cell.get_state_set())
                     # Each box costs a call of the program: they are put together from the first row and column.
                     box = [down[0], across[1], down[2], across[3]]
-                    self.nodes.append(["gridcell", name, "" if value == name else value, box, states])
+                    self.tell(["gridcell", name, "" if value == name else value, box, states])
 
 
 def shown_cells(table: Any, grid: Any) -> tuple[int, int, int, int]:
@@ -285,12 +292,34 @@ def box_of(thing: Any) -> list[int] | None:
     return [box.x, box.y, box.x + box.width, box.y + box.height]
 
 
+def misplaced(thing: Any, holder: Any) -> tuple[int, int] | None:
+    """How far all of a foreign part really lies from where it says, by the part of the window that holds it; None for
+    other things. An office suite forgets the menu bar above its documents."""
+    if thing.get_role_name() != "root pane":
+        return None
+    own, frame = box_of(thing), box_of(holder)
+    if own is None or frame is None or (own[2] - own[0], own[3] - own[1]) != (frame[2] - frame[0], frame[3] - frame[1]):
+        return None
+    return frame[0] - own[0], frame[1] - own[1]
+
+
+def is_double(thing: Any) -> bool:
+    """Whether it is the menu bar without a size that the office suite tells of beside the real one."""
+    return thing.get_role_name() == "menu bar" and box_of(thing) is None
+
+
+def shifted(box: list[int] | None, moved: tuple[int, int]) -> list[int] | None:
+    """A box moved across and down."""
+    return None if box is None else [side + moved[place % 2] for place, side in enumerate(box)]
+
+
 def tree(request: dict[str, Any]) -> dict[str, Any]:
     """The tree of every window that shows."""
     walk = Walk(request["nodes"], request["seconds"])
     partial = False
     try:
         for window in walk.windows():
+            walk.moved = (0, 0)
             walk.add(window)
     except EnoughError:
         partial = True
@@ -304,14 +333,17 @@ def at(request: dict[str, Any]) -> dict[str, Any]:
         box = box_of(window)
         if box is None or not (box[0] <= x < box[2] and box[1] <= y < box[3]):
             continue
-        node, deeper = None, window
+        node, holder, deeper, moved = None, None, window, (0, 0)
         for _ in range(MOST_DEEP):
-            node = described(deeper, deeper.get_state_set()) or node
+            moved = misplaced(deeper, holder) or moved
+            found = described(deeper, deeper.get_state_set())
+            node = node if found is None else [*found[:3], shifted(found[3], moved), found[4]]
             part = deeper.get_component_iface()
-            below = part.get_accessible_at_point(x, y, Atspi.CoordType.SCREEN) if part is not None else None
+            spot = (x - moved[0], y - moved[1], Atspi.CoordType.SCREEN)
+            below = part.get_accessible_at_point(*spot) if part is not None else None
             if below is None or below == deeper:
                 break
-            deeper = below
+            holder, deeper = deeper, below
         return {"node": node}
     return {"node": None}
 
