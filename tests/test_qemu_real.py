@@ -1,0 +1,103 @@
+"""A real virtual machine: an image made, its state saved, a worker's machine restored, clicked, typed into, asked."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import psutil
+import pytest
+
+from pipeline.actions import Pixel
+from pipeline.envs.machine_restore import restore
+from pipeline.envs.qemu import QemuMachine
+from pipeline.envs.qemu_image import load_image
+from pipeline.envs.qemu_ready import up
+from pipeline.frames import frame_of
+from tests.programs import TEXT
+from tests.qemus import needs_machine
+
+LIMIT_SECONDS = 600
+
+T = TypeVar("T")
+
+
+@needs_machine
+@pytest.mark.slow
+@pytest.mark.timeout(LIMIT_SECONDS)
+def test_a_machine_is_made_put_back_clicked_typed_into_and_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    laps: dict[str, float] = {}
+    image = load_image("debian-small")
+
+    laps["image and prepared state"] = _timed(lambda: up(image, lambda _: None))
+    machine = QemuMachine("real", image)
+    laps["episode"] = _timed(lambda: asyncio.run(_episode(machine, laps)))
+
+    with capsys.disabled():
+        told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in laps.items())
+        sys.stderr.write(f"\nvirtual machine: {told}\n")
+
+
+async def _episode(machine: QemuMachine, laps: dict[str, float]) -> None:
+    try:
+        await machine.boot()
+        await restore(machine, fresh=True)
+        running = machine._there()
+        pid, folder = running.machine._running().pid, running.scratch.path
+
+        await _a_click_gives_the_focus(machine)
+        await machine.type_text(f"{TEXT}\n")
+        typed = f"{TEXT}\n".encode()
+        assert await _comes(lambda: machine.read("typed.txt"), typed.__eq__)
+
+        laps["restore"] = (await restore(machine, fresh=False)).seconds
+        assert await machine.windows() == []
+        assert "typed.txt" not in await machine.files()
+        said = await machine.run(["date", "+%s"], seconds=20)
+        assert abs(int(said.out) - time.time()) < 10
+    finally:
+        await machine.close()
+    assert not psutil.pid_exists(pid)
+    assert not folder.exists()
+
+
+async def _a_click_gives_the_focus(machine: QemuMachine) -> None:
+    """Two terminals, of which the one that was opened first is clicked on."""
+    for place, script in (("+0+0", "cat > typed.txt"), ("+640+0", "sleep 600")):
+        argv = ["xterm", "-u8", "-fn", "fixed", "-T", script, "-geometry", f"80x24{place}", "-e", script]
+        await machine.launch(argv, {})
+        assert await _comes(lambda: _titles(machine), {script}.issubset)
+        await machine.settle(20)
+    assert [window.title for window in await machine.windows() if window.active] == ["sleep 600"]
+
+    await machine.pointer(Pixel(x=200, y=150))
+    await machine.button("left", down=True)
+    await machine.button("left", down=False)
+    await machine.settle(20)
+
+    assert [window.title for window in await machine.windows() if window.active] == ["cat > typed.txt"]
+    frame = frame_of(await machine.capture())
+    assert (frame.width, frame.height) == (1280, 800)
+
+
+async def _titles(machine: QemuMachine) -> set[str]:
+    return {window.title for window in await machine.windows()}
+
+
+async def _comes(ask: Callable[[], Awaitable[T]], fits: Callable[[T], bool]) -> bool:
+    """Whether an answer comes to fit in time."""
+    until = time.monotonic() + 90
+    while not fits(await ask()):
+        if time.monotonic() > until:
+            return False
+        await asyncio.sleep(0.2)
+    return True
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
