@@ -55,7 +55,7 @@ _MOVE_SECONDS, _POLL_SECONDS = 5.0, 0.03
 _POINTER_PIXELS = 32
 _CALL_MS = 800
 _EMULATED_PATIENCE = 5.0
-"""How much longer programs may take to tell their tree where guests are emulated."""
+"""How much longer programs may take for everything where guests are emulated."""
 _COMPRESSION = 1
 
 
@@ -162,8 +162,8 @@ class QemuMachine(Machine):
         return await asyncio.to_thread(_png_of, pixmap)
 
     async def settle(self, most_seconds: float) -> bool:
-        """Wait until the screen is at rest; raises EnvError."""
-        return await settle((await self._awake()).machine, most_seconds)
+        """Wait until the screen is at rest, longer where the guest is emulated; raises EnvError."""
+        return await settle((await self._awake()).machine, most_seconds * self.patience)
 
     async def tree(self) -> Seen:
         """The UI tree; raises TreeError."""
