@@ -248,6 +248,7 @@ def test_in_a_document_the_text_has_arrived_when_more_places_show_it() -> None:
     assert check_arrived("one\ntwo\n", page[:1], page) == []
     assert check_arrived("two", page, page) == ["text_unverified"]
     assert check_arrived("two", [], field("two", role="paragraph")) == []
+    assert check_arrived("two", page[:1], [*field("", role="document"), *page]) == []
 
 
 async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnvironment) -> None:

@@ -31,7 +31,7 @@ def check_arrived(text: str, before: Sequence[Node], after: Sequence[Node]) -> l
     Where no field has the focus, as in documents and tables, the text has arrived when more places show it than before.
     """
     field, shown = field_of(after), text.replace("\r\n", "\n")
-    if field is None or field.role in ("paragraph", "table"):
+    if field is None or field.role in ("document", "paragraph", "table"):
         line = shown.strip("\n").rpartition("\n")[2]
         return [] if line.strip() and _places(line, after) > _places(line, before) else [UNVERIFIED]
     if not shown.strip() or "\t" in text or len(field.value) >= _MOST_SHOWN:
