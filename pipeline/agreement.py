@@ -46,8 +46,11 @@ class Reference(NamedTuple):
 _CATALOGUED = "EXISTS (FROM capabilities)"
 """A folder of tasks that somebody brought along may have no catalog."""
 
+_OWN_PREFIXES = "NOT EXISTS (SELECT 1 FROM runs WHERE list_contains([p.name FOR p IN config], 'prefix_from'))"
+"""The prefixes of a run may be another's, which its configuration then names."""
+
 REFERENCES = (
-    Reference("attempts", "prefix_attempt_id", "attempts", "attempt_id"),
+    Reference("attempts", "prefix_attempt_id", "attempts", "attempt_id", _OWN_PREFIXES),
     Reference("attempts", "task_id", "tasks", "task_id"),
     Reference("candidates", "attempt_id", "attempts", "attempt_id"),
     Reference("checks", "attempt_id", "attempts", "attempt_id"),
@@ -158,6 +161,14 @@ _SHARED = ("trajectory_id", "task_id", "policy_id", "seed", "termination", "faul
 CONTRADICTIONS = (
     Contradiction(
         "attempts",
+        ("tasks",),
+        "attempts that begin at a segment without a prefix, at none with one, or at one that their task has not",
+        "SELECT attempt_id FROM attempts AS a LEFT JOIN tasks AS k USING (task_id) WHERE "
+        "(a.start_segment > 0) <> (a.prefix_attempt_id IS NOT NULL) OR "
+        "(a.start_segment > 0 AND a.start_segment >= len(k.segments))",
+    ),
+    Contradiction(
+        "attempts",
         ("trajectories",),
         "final attempts without their trajectory",
         "SELECT attempt_id FROM attempts WHERE final AND attempt_id NOT IN (SELECT attempt_id FROM trajectories)",
@@ -177,6 +188,14 @@ CONTRADICTIONS = (
         "HAVING min(step_index) <> 0 OR max(step_index) <> count(DISTINCT step_index) - 1",
     ),
     Contradiction(
+        "steps",
+        ("attempts",),
+        "attempts with steps of an earlier one, that begin with none or do something else before",
+        "SELECT attempt_id FROM steps AS s JOIN attempts AS a USING (attempt_id) WHERE s.replayed AND "
+        "(a.start_segment = 0 OR EXISTS (SELECT 1 FROM steps AS o WHERE o.attempt_id = s.attempt_id "
+        "AND NOT o.replayed AND o.step_index < s.step_index))",
+    ),
+    Contradiction(
         "trajectories",
         ("attempts",),
         "trajectories that are not as their attempt says",
@@ -186,9 +205,9 @@ CONTRADICTIONS = (
     Contradiction(
         "trajectories",
         ("steps",),
-        "trajectories whose step_count is not the number of their steps",
+        "trajectories whose step_count is not the number of their own steps",
         "SELECT trajectory_id FROM trajectories AS t WHERE step_count <> "
-        "(SELECT count(DISTINCT step_index) FROM steps AS s WHERE s.attempt_id = t.attempt_id)",
+        "(SELECT count(DISTINCT step_index) FROM steps AS s WHERE s.attempt_id = t.attempt_id AND NOT s.replayed)",
     ),
 )
 """Everything that is told twice, by table."""

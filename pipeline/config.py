@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator
 
@@ -185,6 +185,10 @@ class RunConfig(Model):
     judges: list[str | JudgeConfig] = Field(default_factory=lambda: list[str | JudgeConfig](["screen", "effect"]))
     """Judges without a model by name, and models, cheapest first."""
     panel: PanelConfig = PanelConfig()
+    start_from_segment: Annotated[int, Field(ge=0)] | str | None = None
+    """A segment by its number (from 0) or name: attempts begin there, with an earlier attempt's steps before it."""
+    prefix_from: str | None = None
+    """The dataset with those earlier attempts; where null, those of the first round are the run's own."""
     seed: int = 0
     attempts: int = Field(default=3, ge=1)
     workers: int = Field(default=2, ge=1)

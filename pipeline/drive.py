@@ -114,10 +114,29 @@ class Drive:
         jury = Jury(self._chamber(post, collected))
         jury.add(survey.unjudged)
         post = post._replace(online_pass=online.pass_id)
-        generated = config.tasks.set == GENERATE
-        await self._together(
-            jury, self._generated(epoch, jury, post) if generated else self._stretch(rounds, jury, post)
-        )
+        await self._together(jury, self._rounds(epoch, rounds, jury, post))
+
+    async def _rounds(self, epoch: int, rounds: Rounds, jury: Jury, post: Post) -> None:
+        """All rounds at once where none depends on what came of the one before."""
+        config = self._run.config
+        if config.tasks.set == GENERATE:
+            await self._generated(epoch, jury, post)
+        elif config.start_from_segment and config.prefix_from is None:
+            await self._resampled(rounds, jury, post)
+        else:
+            await self._stretch(rounds, jury, post)
+
+    async def _resampled(self, rounds: Rounds, jury: Jury, post: Post) -> None:
+        """Round after round: later ones begin with steps that were judged in earlier ones."""
+        for number, tasks in enumerate(rounds):
+            known = rounds[: number + 1]
+            left_out = len(tasks) - len(order_of(self._run, known).rounds[number])
+            if left_out:
+                self._run.board.say(f"round {number}: {left_out} of {len(tasks)} tasks have nothing to begin with")
+            await self._stretch(known, jury, post)
+            await jury.settled()
+            if self._halt.called.is_set():
+                return
 
     async def _generated(self, epoch: int, jury: Jury, post: Post) -> None:
         """Round after round: make its tasks, roll them out, have them judged, write them back."""

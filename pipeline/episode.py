@@ -74,7 +74,8 @@ class AttemptPlan(Model):
 
 def plan_attempt(run_id: str, task_id: str, policy_id: str, *, seed: int, number: int = 1, **more: Any) -> AttemptPlan:
     """A plan with its identities filled in; `more` holds further fields of AttemptPlan."""
-    trajectory_id = trajectory_id_of(run_id, task_id, policy_id, seed, int(more.get("round", 0)))
+    begins = int(more.get("start_segment", 0)), more.get("prefix_attempt_id")
+    trajectory_id = trajectory_id_of(run_id, task_id, policy_id, seed, int(more.get("round", 0)), *begins)
     return AttemptPlan(
         trajectory_id=trajectory_id,
         attempt_id=attempt_id_of(trajectory_id, number),
@@ -134,6 +135,11 @@ class Episode:
         return self._last
 
     @property
+    def own_steps(self) -> list[Step]:
+        """The steps that the policy asked for; those of an earlier attempt that were made again are not."""
+        return [step for step in self.steps if not step.replayed]
+
+    @property
     def turn(self) -> Turn:
         """What the policy may know now."""
         return Turn(len(self.steps), self.last, self.steps[-1] if self.steps else None, self.feedback)
@@ -161,15 +167,16 @@ class Episode:
             )
         )
 
-    def decided(self, decision: Decision, seconds: float) -> None:
+    def decided(self, decision: Decision, seconds: float, *, replayed: bool = False) -> None:
         """Open a step: until it is amended, nobody knows whether its action took place."""
-        self._open(f"{self.plan.attempt_id}/{len(self.steps)}", 0, decision, seconds)
+        self._open(f"{self.plan.attempt_id}/{len(self.steps)}", 0, decision, seconds, replayed=replayed)
 
     def follows(self, decision: Decision, move: Move) -> None:
         """Open the next step of the same reply; what it cost stands with the first."""
         before = self.steps[-1]
         update = {"action": move.action, "device_points": move.device_points, "flags": move.flags, "usage": Usage()}
-        self._open(before.reply_id, before.substep + 1, decision.model_copy(update=update), 0.0)
+        rest = decision.model_copy(update=update)
+        self._open(before.reply_id, before.substep + 1, rest, 0.0, replayed=before.replayed)
 
     def left_out(self, reply: str, moves: Sequence[Move]) -> None:
         """The rest of a reply is not carried out, because the newest step ended it."""
@@ -194,7 +201,7 @@ class Episode:
         self._consulted.candidates.extend(row.model_copy(update=at) for row in rows.candidates)
         self._consulted.votes.extend(row.model_copy(update=at) for row in rows.votes)
 
-    def _open(self, reply_id: str, substep: int, decision: Decision, seconds: float) -> None:
+    def _open(self, reply_id: str, substep: int, decision: Decision, seconds: float, *, replayed: bool) -> None:
         points = [*decision.device_points, None, None]
         self.steps.append(
             Step(
@@ -202,6 +209,7 @@ class Episode:
                 step_index=len(self.steps),
                 reply_id=reply_id,
                 substep=substep,
+                replayed=replayed,
                 device_point=points[0],
                 device_point_end=points[1],
                 status="unknown",
@@ -216,9 +224,11 @@ class Episode:
         self.steps[-1] = self.steps[-1].model_copy(update=update)
 
     def read(self, reads: Iterable[ProbeRead]) -> None:
-        """Keep what probes read."""
+        """Keep what probes read; of two reads of the same at the same look the newer one."""
         update = {"attempt_id": self.plan.attempt_id}
-        self.probe_reads.extend(row.model_copy(update=update) for row in reads)
+        kept = {(row.observation_index, row.app_id, row.probe): row for row in self.probe_reads}
+        kept |= {(row.observation_index, row.app_id, row.probe): row.model_copy(update=update) for row in reads}
+        self.probe_reads = list(kept.values())
 
     def happened(self, events: Iterable[Event]) -> None:
         """Keep events, dated by the newest step."""
@@ -293,7 +303,7 @@ class Episode:
             fault=ending.fault,
             claim=ending.claim,
             answer=ending.answer,
-            step_count=len(self.steps),
+            step_count=len(self.own_steps),
             contains_secret=any("contains_secret" in row.flags for row in self.observations),
             seconds=round(time.monotonic() - self._clock, 3),
             usage=sum((usage_of(call) for call in self._consulted.calls), Usage()),

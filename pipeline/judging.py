@@ -269,7 +269,7 @@ def _ask(judge: Judge, case: Case, pass_id: str) -> Judged:
 
 
 def _error_votes(judge: Judge, record: Record, pass_id: str, reason: str) -> list[Vote]:
-    steps = [step.step_index for step in record.steps] if "step" in judge.targets else []
+    steps = [step.step_index for step in record.own_steps] if "step" in judge.targets else []
     asked = [("trace", None)] if "trace" in judge.targets else []
     return [
         Vote.model_validate(

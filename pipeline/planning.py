@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline.episode import AttemptPlan, plan_attempt
@@ -22,6 +23,19 @@ class Tried(NamedTuple):
     broken: int
 
 
+class Origin(NamedTuple):
+    """Where a trajectory begins, and with the steps of which earlier attempt; by default at its beginning."""
+
+    start_segment: int = 0
+    prefix_attempt_id: str | None = None
+
+
+Origins = Mapping[tuple[int, str], Origin]
+"""By round and task; what is not in it begins at its beginning."""
+
+_ANEW: Origins = MappingProxyType({})
+
+
 class Order(NamedTuple):
     """Everything that decides which trajectories a run consists of; `rounds` are the tasks of each, as far as known."""
 
@@ -32,6 +46,7 @@ class Order(NamedTuple):
     attempts: int
     max_steps: int | None = None
     max_seconds: float | None = None
+    origins: Origins = _ANEW
 
     @property
     def total(self) -> int:
@@ -68,6 +83,7 @@ def again(work: Work) -> Work | None:
 
 
 def _work(order: Order, task: TaskSpec, round_: int, tried: Mapping[str, Tried]) -> Work:
+    origin = order.origins.get((round_, task.task_id), Origin())
     plan = plan_attempt(
         order.run_id,
         task.task_id,
@@ -77,6 +93,7 @@ def _work(order: Order, task: TaskSpec, round_: int, tried: Mapping[str, Tried])
         attempts=order.attempts,
         max_steps=order.max_steps,
         max_seconds=order.max_seconds,
+        **origin._asdict(),
     )
     before = tried.get(plan.trajectory_id)
     if before is None:

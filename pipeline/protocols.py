@@ -7,7 +7,7 @@ knows a concrete implementation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -133,6 +133,25 @@ class Environment(Protocol):
         ...
 
 
+@runtime_checkable
+class Keeping(Protocol):
+    """What an environment may offer besides: states that are kept under a name and begun from.
+
+    A kept state is lost with the environment, and may be dropped before: whoever asks for one must do without.
+    """
+
+    async def keep(self, name: str) -> None:
+        """Keep the present state; raises EnvError."""
+        ...
+
+    async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
+        """As `start`, but in the state of that name, its changes counted from the start that led to it.
+
+        Nothing has happened when there is no such state. Raises SetupError.
+        """
+        ...
+
+
 class Turn(NamedTuple):
     """What a policy may know when it decides."""
 
@@ -162,6 +181,13 @@ class Policy(Protocol):
     async def decide(self, turn: Turn) -> Decision:
         """The next action; raises ModelError when its endpoint fails."""
         ...
+
+    def follow(self, turn: Turn, decision: Decision) -> None:
+        """What an earlier attempt did in this turn, and is done now: the policy goes on from there.
+
+        Nothing for a policy that decides by the screen alone.
+        """
+        del turn, decision
 
     def drain_consulted(self) -> Consulted:
         """What was asked since the last call, also by a decision that failed; nothing where no model is asked."""

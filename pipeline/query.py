@@ -37,6 +37,7 @@ VIEWS = (
     "cost_per_accepted",
     "coverage",
     "faults",
+    "contract_scores",
     "rl_steps",
     "verdict_changes",
 )

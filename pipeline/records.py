@@ -391,6 +391,11 @@ class Record(Model):
     votes: list[Vote] = Field(default_factory=list)
     """Votes before execution (pass kind `online`)."""
 
+    @property
+    def own_steps(self) -> list[Step]:
+        """The steps that the policy asked for; those of an earlier attempt that were made again are not."""
+        return [step for step in self.steps if not step.replayed]
+
 
 def tree_of(nodes: Iterable[Node]) -> Tree:
     """A tree row with its content hash."""

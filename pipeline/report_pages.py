@@ -18,6 +18,7 @@ from pipeline.actions import Action, Pixel
 from pipeline.dataset import Dataset
 from pipeline.records import Frame, ObservationRow, Record, Step
 from pipeline.structs import TargetUnderPoint
+from pipeline.tasks import TaskSpec
 
 PICTURE_WIDTH = 960
 PICTURE_QUALITY = 72
@@ -54,6 +55,7 @@ class StepPage(NamedTuple):
     """One step."""
 
     number: int
+    replayed: bool
     image: str | None
     width: int
     height: int
@@ -111,6 +113,7 @@ class TrajectoryPage(NamedTuple):
     calibration: str
     failure_category: str | None
     side_effects: str
+    segments: str
     checks: list[CheckLine]
     keypoints: list[KeypointLine]
     steps: list[StepPage]
@@ -157,6 +160,7 @@ def trajectory_page(
         calibration=_calibration(verdict["calibration"]),
         failure_category=verdict["failure_category"],
         side_effects=", ".join(verdict["side_effects"] or []),
+        segments=_segments(task, record, verdict["segments_passed"]),
         checks=_checks(views, attempt_id, verdict["pass_id"]),
         keypoints=_keypoints(views, record, verdict["pass_id"]),
         steps=_steps(views, record),
@@ -173,6 +177,7 @@ _UNJUDGED: dict[str, Any] = {
     "calibration": None,
     "failure_category": None,
     "side_effects": [],
+    "segments_passed": None,
     "pass_id": "",
 }
 
@@ -180,6 +185,14 @@ _UNJUDGED: dict[str, Any] = {
 def _verdict(views: duckdb.DuckDBPyConnection, attempt_id: str) -> dict[str, Any]:
     found = rows(views, "SELECT * FROM trace_grades WHERE attempt_id = ?", attempt_id)
     return found[0] if found else _UNJUDGED
+
+
+def _segments(task: TaskSpec, record: Record, passed: int | None) -> str:
+    """How many segments of several hold, and from which one on the policy acted."""
+    count, first = len(task.segments), record.attempt.start_segment
+    held = f"{passed} of {count}" if passed is not None and count > 1 else ""
+    begun = f"begun at “{task.segments[first].name}” with the steps of an earlier attempt" if first else ""
+    return ", ".join(filter(None, [held, begun]))
 
 
 def _calibration(known: dict[str, Any] | None) -> str:
@@ -239,6 +252,7 @@ def _step(record: Record, step: Step, look: ObservationRow | None, grade: dict[s
     picture = _picture(frame) if frame else None
     return StepPage(
         number=step.step_index,
+        replayed=step.replayed,
         image=picture.src if picture else None,
         width=picture.width if picture else 0,
         height=picture.height if picture else 0,

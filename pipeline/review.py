@@ -168,7 +168,7 @@ class _Server:
         """Store an answer; the page to show again when it cannot be taken."""
         record = self._session.dataset.record(attempt_id, pictures=False)
         try:
-            answer = read_answer(form, [step.step_index for step in record.steps], record.trajectory.claim)
+            answer = read_answer(form, [step.step_index for step in record.own_steps], record.trajectory.claim)
         except AnswerError as error:
             return review_page(self._session, attempt_id, error.draft, str(error))
         self._session.store(attempt_id, answer)

@@ -138,6 +138,7 @@ def blinded(page: TrajectoryPage) -> TrajectoryPage:
         calibration="",
         failure_category=None,
         side_effects="",
+        segments="",
         checks=[],
         keypoints=[],
         steps=[_blinded_step(step) for step in page.steps],

@@ -2,7 +2,9 @@
 
 The loop looks, asks the policy, reads what lies under the point, asks the gate, acts, and looks again; probes are read
 while the world lives. Trouble is kept apart: what concerns an action is told to the policy and the episode goes on;
-what breaks the world ends it as a fault. This module knows nothing of Ray, files, grades or concrete environments.
+what breaks the world ends it as a fault. An episode may begin with what an earlier one did: its steps are made again,
+or the state they led to is loaded, and the policy takes over once the world proves that the segments before are done.
+This module knows nothing of Ray, files, grades or concrete environments.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from pipeline.errors import (
     boundary,
     fault_of,
 )
-from pipeline.protocols import Decision, Environment, Gate, Observation, Policy
+from pipeline.prefix import SEEDED, Done, Prefix, decision_of
+from pipeline.protocols import Decision, Environment, Gate, Keeping, Observation, Policy
 from pipeline.records import Event, Record
 from pipeline.stopping import must_end
 from pipeline.tasks import Check, TaskSpec
@@ -42,6 +45,7 @@ class _Cast(NamedTuple):
     policy: Policy
     gate: Gate
     plan: AttemptPlan
+    prefix: Prefix | None
 
 
 class StoppedError(PathproofError):
@@ -53,13 +57,22 @@ class StoppedError(PathproofError):
         self.reason = reason
 
 
-async def rollout(task: TaskSpec, environment: Environment, policy: Policy, gate: Gate, plan: AttemptPlan) -> Record:
+async def rollout(
+    task: TaskSpec,
+    environment: Environment,
+    policy: Policy,
+    gate: Gate,
+    plan: AttemptPlan,
+    prefix: Prefix | None = None,
+) -> Record:
     """Run one attempt to its end, whatever that is; the environment's `finish` is always called.
+
+    With a `prefix` the policy begins where that leads to; a prefix that does not lead there any more is a fault.
 
     Cancelling the surrounding task ends the episode as `cancelled`: the record is returned, not lost. An error of the
     whole run ends it likewise, and raises StoppedError with the record. Errors in the user's configuration escape.
     """
-    cast = _Cast(task, environment, policy, gate, plan)
+    cast = _Cast(task, environment, policy, gate, plan, prefix)
     episode = Episode(task, plan, policy.policy_id, policy.name)
     stopped: RunError | None = None
     try:
@@ -80,17 +93,111 @@ async def rollout(task: TaskSpec, environment: Environment, policy: Policy, gate
 
 
 async def _live(cast: _Cast, episode: Episode) -> None:
-    limits = cast.plan.limits
-    async with _bounded(limits.start_seconds, SetupError, "start"):
-        episode.environment = await cast.environment.start(cast.task)
-    await _probe(cast, episode, [*cast.task.preflight, *_contract(cast.task)])
-    _preflight(cast.task, episode)
-    await _look(cast, episode)
+    if cast.prefix is None or not await _load(cast, episode, cast.prefix):
+        await _begin(cast, episode)
+        if cast.prefix is not None:
+            await _replay(cast, episode, cast.prefix)
     try:
         await _play(cast, episode)
     except ModelError as error:
         _break(episode, error)
     await _probe(cast, episode, _contract(cast.task))
+
+
+async def _begin(cast: _Cast, episode: Episode) -> None:
+    async with _bounded(cast.plan.limits.start_seconds, SetupError, "start"):
+        episode.environment = await cast.environment.start(cast.task)
+    await _probe(cast, episode, [*cast.task.preflight, *_contract(cast.task)])
+    _preflight(cast.task, episode)
+    await _look(cast, episode)
+
+
+async def _replay(cast: _Cast, episode: Episode, prefix: Prefix) -> None:
+    """Do again what the prefix did, until the segments before are seen to be done; raises SetupError otherwise."""
+    unmet = [check.name for check in prefix.checks(cast.task)]
+    try:
+        async with asyncio.timeout(cast.task.max_seconds):
+            for number, reply in enumerate(prefix.replies, 1):
+                await _again(cast, episode, reply)
+                unmet = await _unmet(cast, episode, prefix)
+                if not unmet:
+                    await _keep(cast, prefix, number)
+                    return
+            raise _not_reached(f"after its last step these do not hold: {', '.join(unmet)}")
+    except TimeoutError as late:
+        raise _not_reached(f"it takes longer than the task may, {cast.task.max_seconds:g} s") from late
+
+
+async def _again(cast: _Cast, episode: Episode, reply: Sequence[Done]) -> None:
+    """One reply of the prefix, step by step; raises SetupError when one does not take place as it did."""
+    decision = decision_of(reply)
+    cast.policy.follow(episode.turn, decision)
+    episode.decided(decision, 0.0, replayed=True)
+    for number, done in enumerate(reply):
+        if number:
+            episode.follows(decision, done.move)
+        await _step(cast, episode, decision.model_copy(update=dict(done.move)))
+        step = episode.steps[-1]
+        if step.status != "ok":
+            raise _not_reached(f"step {step.step_index} ({done.action.type}) failed: {step.error_detail}")
+
+
+async def _keep(cast: _Cast, prefix: Prefix, number: int) -> None:
+    """Keep the state that has been proved, where that can be done: the next attempt need not come here step by step."""
+    if isinstance(cast.environment, Keeping):
+        async with _bounded(cast.plan.limits.call_seconds, EnvError, "keep"):
+            await cast.environment.keep(prefix.name)
+        prefix.reached = number
+
+
+async def _load(cast: _Cast, episode: Episode, prefix: Prefix) -> bool:
+    """Begin in the state that the prefix led to before; false, and nothing has happened, when it is not kept."""
+    if prefix.reached is None or not isinstance(cast.environment, Keeping):
+        return False
+    async with _bounded(cast.plan.limits.start_seconds, SetupError, "start"):
+        begun = await cast.environment.start_from(cast.task, prefix.name)
+    if begun is None:
+        return False
+    episode.environment = begun
+    episode.read(prefix.first_reads)
+    for reply in prefix.replies[: prefix.reached]:
+        _tell(cast, episode, reply)
+    await _look(cast, episode)
+    unmet = await _unmet(cast, episode, prefix)
+    if unmet:
+        prefix.reached = None
+        raise _not_reached(f"in the state that was kept these do not hold: {', '.join(unmet)}")
+    return True
+
+
+def _tell(cast: _Cast, episode: Episode, reply: Sequence[Done]) -> None:
+    """Write a reply of the prefix down, with what was seen then, and show it to the policy."""
+    decision = decision_of(reply)
+    for number, done in enumerate(reply):
+        episode.saw(done.look)
+        if number:
+            episode.follows(decision, done.move)
+        else:
+            cast.policy.follow(episode.turn, decision)
+            episode.decided(decision, 0.0, replayed=True)
+        flags = list(dict.fromkeys([*done.step.flags, SEEDED]))
+        episode.amend(status="ok", target=done.step.target, gate=done.step.gate, flags=flags)
+        episode.happened(done.events)
+
+
+async def _unmet(cast: _Cast, episode: Episode, prefix: Prefix) -> list[str]:
+    """What does not hold now of what the prefix is to lead to; the reads that prove that it does are kept."""
+    async with _bounded(cast.plan.limits.call_seconds, EnvError, "probe"):
+        reads = await cast.environment.probe(prefix.checks(cast.task), len(episode.observations) - 1)
+    record = episode.record()
+    unmet = prefix.unmet(cast.task, record.model_copy(update={"probe_reads": [*record.probe_reads, *reads]}))
+    if not unmet:
+        episode.read(reads)
+    return unmet
+
+
+def _not_reached(detail: str) -> SetupError:
+    return SetupError("prefix_not_reached", f"the earlier attempt's steps lead elsewhere now: {detail}")
 
 
 async def _play(cast: _Cast, episode: Episode) -> None:
@@ -162,7 +269,7 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
     except ActionError as error:
         _refuse(episode, error)
     else:
-        episode.amend(status="ok", flags=[*decision.flags, *result.flags])
+        episode.amend(status="ok", flags=list(dict.fromkeys([*decision.flags, *result.flags])))
         episode.feedback = result.feedback
     episode.amend(seconds_act=_since(started))
 

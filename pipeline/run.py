@@ -27,6 +27,7 @@ from pipeline.file_names import RUN_FILE
 from pipeline.local_storage import LocalStorage
 from pipeline.progress import Board
 from pipeline.records import digest
+from pipeline.resampling import resampled
 from pipeline.selection import select_apps, select_tasks
 from pipeline.serving import servers_of
 from pipeline.standing import Run, order_of, rounds_of, survey_of, unexpired, unmade
@@ -37,7 +38,10 @@ from pipeline.tasks import TaskSpec
 
 def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> Outcome:
     """Begin a run in a new folder and bring it to its end; raises ConfigError or RunError."""
-    tasks = [] if config.tasks.set == GENERATE else select_tasks(config)
+    selected = [] if config.tasks.set == GENERATE else select_tasks(config)
+    config, tasks = resampled(config, selected)
+    if len(tasks) < len(selected):
+        board.say(f"{len(selected) - len(tasks)} of {len(selected)} tasks cannot begin there and are left out")
     apps = sorted({app for task in tasks for app in task.app_ids}) or select_apps(config)
     config = config.model_copy(update={"apps": apps, "workers": useful_workers(config)})
     servers_of(config)  # what is wrong with its models is said before there is a folder

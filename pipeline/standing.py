@@ -15,6 +15,7 @@ from pipeline.file_names import RUN_FILE
 from pipeline.planning import Order, Tried, missing
 from pipeline.progress import Board
 from pipeline.records import PassRow, Validation, now
+from pipeline.resampling import origins_of, planned_rounds
 from pipeline.storage import Storage
 from pipeline.tasks import Capability, TaskSpec
 from taskspecs.validity import expired_tasks
@@ -95,10 +96,12 @@ def _count(tried: dict[str, Tried], trajectory_id: str, number: int, *, broken: 
 def order_of(run: Run, rounds: Rounds) -> Order:
     """Everything that decides which trajectories these rounds consist of."""
     config = run.config
+    origins = origins_of(config, run.folder, rounds)
     return Order(
         run_id=run.run_id,
         policy_id=policies.policy_id(config),
-        rounds=rounds,
+        rounds=planned_rounds(config, rounds, origins),
         seed=config.seed,
         attempts=config.attempts,
+        origins=origins,
     )

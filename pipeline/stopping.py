@@ -16,7 +16,7 @@ _REFUSALS = ("no_action", "refused")
 
 def must_end(episode: Episode, max_steps: int) -> Ending | None:
     """The ending that the rules demand now, if any; raises EnvError when the world cannot be seen any more."""
-    limits, steps = episode.plan.limits, episode.steps
+    limits, steps = episode.plan.limits, episode.own_steps
     if _blind(episode.observations, limits):
         raise EnvError("capture_failed", f"{limits.failed_captures} captures failed in a row")
     for event in episode.events:

@@ -28,6 +28,7 @@ from pipeline.held_steps import HeldStep, HeldSteps
 from pipeline.judging import Judgement, build_bench, judge_record, longest
 from pipeline.manifest import Assigned
 from pipeline.policies.models import Models
+from pipeline.prefix import Prefix
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import ModelCall, Record, usage_of
@@ -41,6 +42,10 @@ from pipeline.words import Termination
 
 _KEEP_SECONDS = 2.0
 """How long a finished attempt may wait in the buffer for company: what is buffered dies with the worker."""
+
+
+_PREFIXES = 32
+"""So many are held, with their pictures; a further one takes the place of the oldest."""
 
 
 class Post(NamedTuple):
@@ -120,6 +125,7 @@ class RolloutWorker:
         self._environment: Environment | None = None
         self._clients = Clients(post.config.llm, post.access or {})
         self._models = Models(post.config, self._clients, post.online_pass)
+        self._prefixes: dict[tuple[str, int], Prefix] = {}
         self._known = {capability.capability_id: capability for capability in post.known}
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
@@ -147,7 +153,8 @@ class RolloutWorker:
             raise RunError(f"worker {self._post.name} was not made ready")
         policy = policies.build(self._post.config, task, plan.seed, self._models, self._known)
         gate = ConsequenceGate(self._post.config.profile)
-        self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan))
+        prefix = self._prefix(plan)  # at once: a cancellation must find the attempt running
+        self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan, prefix))
         try:
             return self._keep(await self._running)
         except StoppedError as stopped:
@@ -172,6 +179,18 @@ class RolloutWorker:
             await self._environment.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.close)
+
+    def _prefix(self, plan: AttemptPlan) -> Prefix | None:
+        """What the attempt begins with; raises RunError when it is not in its dataset any more."""
+        if plan.prefix_attempt_id is None:
+            return None
+        key = plan.prefix_attempt_id, plan.start_segment
+        if key not in self._prefixes:
+            source = Dataset(self._post.config.prefix_from or self._post.folder)
+            if len(self._prefixes) >= _PREFIXES:
+                self._prefixes.pop(next(iter(self._prefixes)))
+            self._prefixes[key] = Prefix(source.record(plan.prefix_attempt_id), plan.start_segment)
+        return self._prefixes[key]
 
     def _keep(self, record: Record) -> Delivery:
         self._buffer(record)

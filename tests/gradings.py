@@ -41,7 +41,7 @@ def graded(
 ) -> Graded:
     """What is held of a trajectory; a step without a grade has no verdict."""
     views = {index: StepView(one, 1.0) for index, one in enumerate(steps) if one}
-    trace = TraceView(ATTEMPT, status or ("graded" if grade else "undecided"), grade, 1.0, usable, 0.5)
+    trace = TraceView(ATTEMPT, status or ("graded" if grade else "undecided"), grade, 1.0, usable, 0.5, 0.25)
     return Graded("run", task, made or played(), trace, views)
 
 

@@ -16,7 +16,10 @@ from pipeline.records import Record, RunRow, Transition, Vote, now
 from pipeline.schema import TABLES
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Storage
+from pipeline.structs import Param
 from tests.datasets import RUN, TASK, attempt, begin, collected, faulty, judging, put, verdict
+from tests.records import check as contract_check
+from tests.records import task as one_task
 from tests.rounds import capability
 
 MADE = attempt("t1")
@@ -143,10 +146,52 @@ def test_what_an_episode_may_leave_is_no_error(row: Model, tmp_path: Path) -> No
     assert found(tmp_path, [MADE], [row]) == []
 
 
-def test_prefix_of_an_attempt_must_be_there(tmp_path: Path) -> None:
-    row = MADE.attempt.model_copy(update={"attempt_id": "t1-0", "final": False, "prefix_attempt_id": "gone"})
+CUT = one_task("Two tickets.", [contract_check("count", "tickets", "1")], [contract_check("count", "tickets", "2")])
 
-    assert found(tmp_path, [MADE], [row]) == [("dangling_id", "attempts", "prefix_attempt_id")]
+
+def begun_later(segment: int = 1, prefix: str | None = "t1-1", own_first: bool = False) -> Record:
+    """An attempt at a task of two segments whose first step is an earlier attempt's, made again."""
+    made = attempt("t2", task=CUT, step_count=2)
+    begins = {"start_segment": segment, "prefix_attempt_id": prefix}
+    return made.model_copy(
+        update={
+            "attempt": made.attempt.model_copy(update=begins),
+            "steps": [step.model_copy(update={"replayed": step.step_index == int(own_first)}) for step in made.steps],
+        }
+    )
+
+
+def test_an_attempt_may_begin_with_steps_of_an_earlier_one(tmp_path: Path) -> None:
+    assert found(tmp_path, [MADE, begun_later()], [CUT]) == []
+
+
+def test_prefix_of_an_attempt_must_be_there(tmp_path: Path) -> None:
+    assert found(tmp_path, [begun_later(prefix="gone")], [CUT]) == [("dangling_id", "attempts", "prefix_attempt_id")]
+
+
+def test_prefix_of_an_attempt_may_be_in_the_dataset_that_the_run_names(tmp_path: Path) -> None:
+    named = RUN_ROW.model_copy(update={"prompt_sha256s": [], "config": [Param(name="prefix_from", value="/other")]})
+
+    assert found(tmp_path, [begun_later(prefix="elsewhere")], [CUT, named]) == []
+
+
+_NOWHERE = "attempts that begin at a segment without a prefix, at none with one, or at one that their task has not"
+_MIXED = "attempts with steps of an earlier one, that begin with none or do something else before"
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (begun_later(prefix=None), {("attempts", _NOWHERE)}),
+        (begun_later(segment=0), {("attempts", _NOWHERE), ("steps", _MIXED)}),
+        (begun_later(segment=2), {("attempts", _NOWHERE)}),
+        (begun_later(own_first=True), {("steps", _MIXED)}),
+    ],
+)
+def test_beginnings_that_cannot_be_are_found(record: Record, expected: set[tuple[str, str]], tmp_path: Path) -> None:
+    findings = found(tmp_path, [MADE, record], [CUT])
+
+    assert {(table, what) for kind, table, what in findings if kind == "contradiction"} == expected
 
 
 # --- what is told twice ----------------------------------------------------------------------------------------------
@@ -165,10 +210,10 @@ def changed(part: str, **update: object) -> Record:
         (changed("trajectory", policy_id="other"), "trajectories that are not as their attempt says"),
         (changed("attempt", trajectory_id="t9"), "trajectories that are not as their attempt says"),
         (changed("attempt", fault=faulty("t").attempt.fault), "trajectories that are not as their attempt says"),
-        (changed("trajectory", step_count=2), "trajectories whose step_count is not the number of their steps"),
+        (changed("trajectory", step_count=2), "trajectories whose step_count is not the number of their own steps"),
         (
             MADE.model_copy(update={"steps": MADE.steps[:2]}),
-            "trajectories whose step_count is not the number of their steps",
+            "trajectories whose step_count is not the number of their own steps",
         ),
     ],
 )

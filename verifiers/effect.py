@@ -58,8 +58,9 @@ class EffectJudge:
     targets: tuple[Target, ...] = ("step",)
 
     def judge(self, view: JudgeView, record: Record, pass_id: str) -> Judged:
-        """One vote per step."""
-        return Judged([self._vote(view, record, index, pass_id) for index in range(len(record.steps))], [])
+        """One vote per step of the policy's own."""
+        places = [place for place, step in enumerate(record.steps) if not step.replayed]
+        return Judged([self._vote(view, record, place, pass_id) for place in places], [])
 
     def _vote(self, view: JudgeView, record: Record, index: int, pass_id: str) -> Vote:
         found = assess(moment_of(view, record, index))

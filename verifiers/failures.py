@@ -61,7 +61,8 @@ def _failed_answers(task: TaskSpec, evaluated: Evaluated) -> list[CheckResult]:
 
 def _by_steps(record: Record, view: JudgeView) -> FailureCategory | None:
     """What went wrong last and was not followed by anything that could have put it right."""
-    whys = [assess(moment_of(view, record, index)).why for index in range(len(record.steps))]
+    places = [place for place, step in enumerate(record.steps) if not step.replayed]
+    whys = [assess(moment_of(view, record, place)).why for place in places]
     if whys and whys[-1] == "too_early":
         return "early_stop"
     return next((_BY_STEP[why] for why in reversed(whys) if why in _BY_STEP), None)
@@ -72,6 +73,6 @@ def _by_checks(task: TaskSpec, record: Record, evaluated: Evaluated) -> FailureC
         return "side_effect"
     if record.trajectory.termination in ("step_limit", "time_limit"):
         return "no_stop"
-    if not record.steps:
+    if not record.own_steps:
         return "early_stop"
     return "missing_step" if task.checks else "other"

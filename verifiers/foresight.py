@@ -47,7 +47,7 @@ def open_of(case: Case, votes: Sequence[Vote], config: PanelConfig, waiting: Wai
     trace = [vote for vote in votes if vote.target == "trace"]
     seen: dict[frozenset[tuple[str, VoteStatus, Grade | None]], bool] = {}
     steps = []
-    for step in case.record.steps:
+    for step in case.record.own_steps:
         cast = step_votes(votes, step.step_index)
         alike = frozenset((vote.judge, vote.status, vote.grade) for vote in cast)
         if alike not in seen:

@@ -81,8 +81,8 @@ def task_specific(step: Step) -> bool:
 
 
 def any_task_specific(record: Record) -> bool:
-    """Whether any step of the record was a task-specific operation."""
-    return any(task_specific(step) for step in record.steps)
+    """Whether any step that the policy asked for was a task-specific operation."""
+    return any(task_specific(step) for step in record.own_steps)
 
 
 def _only_looks(action: Hotkey) -> bool:

@@ -101,11 +101,11 @@ def unscored(record: Record) -> Ruling | None:
 
 
 def decide(case: Case, votes: Sequence[Vote], config: PanelConfig, pass_id: str) -> list[Verdict]:
-    """The verdicts of one pass: the trajectory's, then one for every step."""
+    """The verdicts of one pass: the trajectory's, then one for every step of the policy's own."""
     ended = unscored(case.record)
     steps = [
         _step_verdict(case, step.step_index, step_votes(votes, step.step_index), ended, config, pass_id)
-        for step in case.record.steps
+        for step in case.record.own_steps
     ]
     ballot = ballot_of(vote for vote in votes if vote.target == "trace")
     ruling = ended or trace_ruling(case, ballot, config)

@@ -71,7 +71,7 @@ def right_grade(record: Record) -> TraceGrade:
 
 def signs_of(view: JudgeView, record: Record) -> dict[str, float]:
     """What the record alone shows. `known` is 1: it tells a record without any sign from one that was not read."""
-    trajectory, steps = record.trajectory, record.steps
+    trajectory, steps = record.trajectory, record.own_steps
     done = [step for step in steps if step.action is None or move_of(step.action) != "end"]
     actions = [step.action.model_dump_json() for step in done if step.action is not None]
     return {

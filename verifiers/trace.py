@@ -10,7 +10,7 @@ case. (UI-Venus-2 report, trace-level verification.)
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -235,7 +235,7 @@ def clear_case(record: Record, findings: Findings) -> Ruling | None:
 def repeats(record: Record) -> int:
     """How many steps did the same as the one before, on the same picture."""
     pictures = [row.frame_sha256 for row in record.observations]
-    pairs = zip(record.steps, record.steps[1:], strict=False)
+    pairs = pairwise(record.own_steps)
     return sum(
         before.action is not None
         and before.action == after.action

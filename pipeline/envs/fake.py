@@ -10,7 +10,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from copy import deepcopy
+from typing import Literal, NamedTuple
 
 import yaml
 from pydantic import Field, ValidationError
@@ -64,6 +65,13 @@ class Faults(Model):
     failing_finish: bool = False
 
 
+class _Kept(NamedTuple):
+    """The application at some moment, and its state when that episode began."""
+
+    app: TodoApp
+    before: dict[str, str]
+
+
 class FakeEnvironment:
     """The to-do application, one episode at a time."""
 
@@ -72,6 +80,7 @@ class FakeEnvironment:
         self._faults = self._given
         self._app = TodoApp()
         self._before: dict[str, str] = {}
+        self._kept: dict[str, _Kept] = {}
         self._starts: Counter[str] = Counter()
         self._pictures: dict[str, Frame] = {}
         self._looks = 0
@@ -88,6 +97,19 @@ class FakeEnvironment:
         self._looks = self._acts = 0
         self._app.open(task.start.path)
         return EnvironmentInfo(driver="fake", provider="fake", device=f"{WIDTH}x{HEIGHT}", build="1")
+
+    async def keep(self, name: str) -> None:
+        """Keep the application as it is, and what its changes are counted from."""
+        self._kept[name] = _Kept(deepcopy(self._app), dict(self._before))
+
+    async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
+        """Start, then put the application into a state that was kept."""
+        kept = self._kept.get(name)
+        if kept is None:
+            return None
+        begun = await self.start(task)
+        self._app, self._before = deepcopy(kept.app), dict(kept.before)
+        return begun
 
     async def observe(self) -> Observation:
         """The picture and the tree as they are now."""
@@ -148,6 +170,7 @@ class FakeEnvironment:
     async def close(self) -> None:
         """Nothing is left behind."""
         self._pictures.clear()
+        self._kept.clear()
 
     def _picture(self, tree: Tree) -> Frame:
         frame = self._pictures.get(tree.sha256)

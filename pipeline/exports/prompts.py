@@ -59,10 +59,15 @@ def step_prompt(platform: Platform, instruction: str, history: Sequence[Step]) -
     return [said("system", text(system_text(platform))), said("user", text(words), PICTURE)]
 
 
-def chat(platform: Platform, instruction: str, steps: Sequence[Step]) -> list[Message]:
-    """A trajectory as a chat: one screen and one reply per step."""
+def task_text(instruction: str, earlier: Sequence[Step], heading: str) -> str:
+    """The task, in words what was done before the first screen that is shown, if anything, and what comes now."""
+    return "\n\n".join([f"Task: {instruction}", *([_told(earlier)] if earlier else []), f"{heading}\n"])
+
+
+def chat(platform: Platform, instruction: str, steps: Sequence[Step], earlier: Sequence[Step] = ()) -> list[Message]:
+    """A trajectory as a chat: one screen and one reply per step; `earlier` ones are told and never a reply."""
     messages = [said("system", text(system_text(platform)))]
-    before = [text(f"Task: {instruction}\n\nCurrent screen:\n")]
+    before = [text(task_text(instruction, earlier, "Current screen:"))]
     for step in steps:
         messages.append(said("user", *before, PICTURE))
         if step.action is not None:

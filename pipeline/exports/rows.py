@@ -76,6 +76,7 @@ class StepRow(Row):
     trace_grade: TraceGrade | None
     trace_share: float | None
     contract_score: float | None
+    segment_score: float | None
     data_source: str
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from pipeline.actions import Action
 from pipeline.exports.cleaning import Cleaned, cleaned, readable
 from pipeline.exports.mopd import mopd_weights, teacher_hint
-from pipeline.exports.prompts import PICTURE, chat, said, step_prompt, system_text, text
+from pipeline.exports.prompts import PICTURE, chat, said, step_prompt, system_text, task_text, text
 from pipeline.exports.replies import read_reply, reply_of, spans_of
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, Message, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.exports.source import UNGRADED, Graded, StepView
@@ -54,11 +54,14 @@ def _chat_row(graded: Graded) -> Built:
     if trace.grade != "complete":
         return _nothing(f"graded {trace.grade}" if trace.grade else "undecided")
     found = cleaned(graded.record)
-    steps = [graded.record.steps[index] for index in found.kept]
+    earlier, own = _parted(graded, found)
+    if not own:
+        return _nothing("did nothing itself")
+    steps = _steps_at(graded, own)
     row = ChatRow(
-        **_shared(graded, found.kept),
+        **_shared(graded, own, earlier),
         row_id=trace.attempt_id,
-        messages=chat(graded.task.platform, graded.task.instruction, steps),
+        messages=chat(graded.task.platform, graded.task.instruction, steps, _steps_at(graded, earlier)),
         actions=[step.action for step in steps if step.action],
         step_grades=[_held(graded, step).grade for step in steps],
         trace_grade=trace.grade,
@@ -82,6 +85,7 @@ def _step_rows(graded: Graded) -> Built:
             trace_grade=trace.grade,
             trace_share=trace.share,
             contract_score=trace.score,
+            segment_score=trace.segment_score,
             data_source=f"pathproof/{graded.task.start.app_id}",
         )
         for place, step, action in _steps(graded, found)
@@ -91,15 +95,16 @@ def _step_rows(graded: Graded) -> Built:
 
 def _process_row(graded: Graded, explore: Explore) -> Built:
     found = readable(graded.record)
-    steps = [graded.record.steps[index] for index in found.kept]
+    earlier, own = _parted(graded, found)
+    steps = _steps_at(graded, own)
     grades = [_held(graded, step).grade for step in steps]
     if explore == "exclude" and "explore" in grades:
         return _nothing("explores")
     actions = [step.action for step in steps if step.action]
     row = ProcessRow(
-        **_shared(graded, found.kept),
+        **_shared(graded, own, earlier),
         row_id=graded.trace.attempt_id,
-        messages=_process_prompt(graded, len(steps)),
+        messages=_process_prompt(graded, len(steps), _steps_at(graded, earlier)),
         completions=[reply_of(step.thought, action) for step, action in zip(steps, actions, strict=True)],
         actions=actions,
         labels=[_label(grade, explore) for grade in grades],
@@ -109,8 +114,8 @@ def _process_row(graded: Graded, explore: Explore) -> Built:
     return Built([row], found.removed)
 
 
-def _process_prompt(graded: Graded, pictures: int) -> list[Message]:
-    opening = text(f"Task: {graded.task.instruction}\n\nThe screen before each step:\n")
+def _process_prompt(graded: Graded, pictures: int, earlier: Sequence[Step]) -> list[Message]:
+    opening = text(task_text(graded.task.instruction, earlier, "The screen before each step:"))
     system = said("system", text(system_text(graded.task.platform)))
     return [system, said("user", opening, *[PICTURE] * pictures)]
 
@@ -185,9 +190,19 @@ _BUILDERS: Mapping[Shape, Callable[[Graded], Built]] = {
 
 
 def _steps(graded: Graded, found: Cleaned) -> list[tuple[int, Step, Action]]:
-    """The kept steps: place among the kept, step, action."""
-    steps = [graded.record.steps[index] for index in found.kept]
-    return [(place, step, step.action) for place, step in enumerate(steps) if step.action]
+    """The kept steps of the policy's own: place among the kept, step, action."""
+    steps = enumerate(_steps_at(graded, found.kept))
+    return [(place, step, step.action) for place, step in steps if step.action and not step.replayed]
+
+
+def _steps_at(graded: Graded, indexes: Sequence[int]) -> list[Step]:
+    return [graded.record.steps[index] for index in indexes]
+
+
+def _parted(graded: Graded, found: Cleaned) -> tuple[list[int], list[int]]:
+    """The kept steps of an earlier attempt, which are told and not taught, and the policy's own."""
+    replayed = {step.step_index for step in graded.record.steps if step.replayed}
+    return [index for index in found.kept if index in replayed], [i for i in found.kept if i not in replayed]
 
 
 def _held(graded: Graded, step: Step) -> StepView:
@@ -207,8 +222,11 @@ def _of_step(graded: Graded, found: Cleaned, place: int) -> dict[str, Any]:
     }
 
 
-def _shared(graded: Graded, indexes: Sequence[int]) -> dict[str, Any]:
-    """Where a row comes from, and the screens before these steps; one that was not captured is missing."""
+def _shared(graded: Graded, indexes: Sequence[int], earlier: Sequence[int] = ()) -> dict[str, Any]:
+    """Where a row comes from, and the screens before these steps; one that was not captured is missing.
+
+    `earlier` steps are told in words only.
+    """
     task, record = graded.task, graded.record
     looks = [record.observations[index] for index in indexes if index < len(record.observations)]
     frames = [record.frames[look.frame_sha256] for look in looks if look.frame_sha256 in record.frames]
@@ -223,7 +241,7 @@ def _shared(graded: Graded, indexes: Sequence[int]) -> dict[str, Any]:
         "domain": task.domain,
         "language": task.language,
         "policy": record.trajectory.policy,
-        "flags": _flags(record, indexes, indexes),
+        "flags": _flags(record, indexes, [*earlier, *indexes]),
         "instruction": task.instruction,
         "images": [Image(bytes=frame.image.bytes, path=f"{frame.sha256}.png") for frame in frames],
     }

@@ -19,20 +19,20 @@ from pipeline.tasks import TaskSpec
 from pipeline.words import StepGrade, TraceGrade, VerdictStatus
 
 _TRACES = """
-    SELECT t.attempt_id, g.status, g.grade, g.share, u.attempt_id IS NOT NULL AS usable, c.score
+    SELECT
+        t.attempt_id, g.status, g.grade, g.share, u.attempt_id IS NOT NULL AS usable, c.contract_score, c.segment_score
     FROM trajectories AS t
     LEFT JOIN trace_grades AS g USING (run_id, attempt_id)
     LEFT JOIN usable AS u USING (run_id, attempt_id)
-    LEFT JOIN (
-        SELECT run_id, pass_id, attempt_id, avg((state = 'passed')::INTEGER) AS score FROM checks GROUP BY ALL
-    ) AS c ON c.run_id = t.run_id AND c.pass_id = g.pass_id AND c.attempt_id = t.attempt_id
+    LEFT JOIN contract_scores AS c
+        ON c.run_id = t.run_id AND c.pass_id = g.pass_id AND c.attempt_id = t.attempt_id
     ORDER BY t.attempt_id
 """
 _STEPS = "SELECT attempt_id, step_index, grade, share FROM step_grades"
 
 
 class TraceView(NamedTuple):
-    """What is held of a trajectory; `usable` as the view of that name says, `score` the share of checks that passed."""
+    """What is held of a trajectory; `usable` and the scores as the views say."""
 
     attempt_id: str
     status: VerdictStatus | None
@@ -40,6 +40,7 @@ class TraceView(NamedTuple):
     share: float | None
     usable: bool
     score: float | None
+    segment_score: float | None
 
 
 class StepView(NamedTuple):

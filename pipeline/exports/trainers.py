@@ -48,6 +48,7 @@ class GroundTruth(Model):
     trace_grade: TraceGrade | None
     trace_share: float | None
     contract_score: float | None
+    segment_score: float | None
 
 
 class RewardModel(Model):
@@ -117,6 +118,7 @@ class TrlStep(Model):
     trace_grade: TraceGrade | None
     trace_share: float | None
     contract_score: float | None
+    segment_score: float | None
 
 
 class TrlProcess(Model):
@@ -178,6 +180,7 @@ class SwiftStep(SwiftChat):
     trace_grade: TraceGrade | None
     trace_share: float | None
     contract_score: float | None
+    segment_score: float | None
 
 
 class Renderer(NamedTuple):
@@ -322,6 +325,7 @@ def _components(row: StepRow) -> dict[str, Any]:
         "trace_grade": row.trace_grade,
         "trace_share": row.trace_share,
         "contract_score": row.contract_score,
+        "segment_score": row.segment_score,
     }
 
 

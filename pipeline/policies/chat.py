@@ -65,6 +65,11 @@ class ChatPolicy(Policy):
         self._candidates: list[Candidate] = []
         self._votes: list[Vote] = []
 
+    def follow(self, turn: Turn, decision: Decision) -> None:
+        """It becomes part of the conversation, in the words of this model's dialect."""
+        self._transcript.begin(turn)
+        self._transcript.decided(turn, self._spelled(decision, turn))
+
     async def decide(self, turn: Turn) -> Decision:
         """The model's next action, revised as often as the supervisor demands and allows."""
         self._transcript.begin(turn)
@@ -85,6 +90,19 @@ class ChatPolicy(Policy):
         told = Consulted(self._calls, self._candidates, self._votes)
         self._calls, self._candidates, self._votes = [], [], []
         return told
+
+    def _spelled(self, decision: Decision, turn: Turn) -> Decision:
+        """A decision of somebody else as this model would have said it; left out what its dialect cannot say."""
+        dialect, frame, action = self._actor.dialect, turn.observation.frame, decision.action
+        if action is None or decision.dialect == dialect.name:
+            return decision
+        size = Size(frame.width, frame.height) if frame else _NO_PICTURE
+        moves = [Read(move.action, tuple(move.device_points)) for move in _moves(decision, action)]
+        try:
+            reply = dialect.render(moves, decision.thought, size)
+        except ActionError:
+            reply = ""
+        return decision.model_copy(update={"reply": reply})
 
     async def _ask(self, turn: Turn, rejected: list[Rejected]) -> Reply:
         return await self._actor.client.ask(

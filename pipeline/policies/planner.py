@@ -47,6 +47,10 @@ class PlannerPolicy(Policy):
         self._astray = 0
         self._searched = False
 
+    def follow(self, turn: Turn, decision: Decision) -> None:
+        """Go on behind what is part of the plan."""
+        self._followed(turn.observation).follow(turn, decision)
+
     async def decide(self, turn: Turn) -> Decision:
         """The plan's next move on the current screen, or a mistake in its place."""
         script = self._followed(turn.observation)

@@ -109,7 +109,9 @@ class Script:
     def propose(self, turn: Turn) -> Move | Missing:
         """The next move on the screen as it is now."""
         self._hear(turn)
-        observation, progress = turn.observation, self._progress
+        return self._proposed(turn.observation, self._progress)
+
+    def _proposed(self, observation: Observation, progress: Progress) -> Move | Missing:
         if observation.frame is None:
             return self._unseen(self._planned(progress.at), progress, observation)
         if observation.tree is None:
@@ -120,6 +122,17 @@ class Script:
             if isinstance(move, Move) or not planned.step.optional:
                 return move
             progress = _next(progress)
+
+    def follow(self, turn: Turn, decision: Decision) -> None:
+        """Somebody else has decided: where that is the plan's next move, or the one after it, go on behind it."""
+        move = self.propose(turn)
+        further = self._proposed(turn.observation, move.after) if isinstance(move, Move) else move
+        for one in (move, further):
+            if isinstance(one, Move) and _is(one, decision):
+                self.take(one)
+                return
+        if decision.device_points:
+            self.disturbed()
 
     def take(self, move: Move) -> None:
         """Go on as if the move had been made."""
@@ -276,6 +289,15 @@ class Script:
 def _next(progress: Progress) -> Progress:
     at = progress.at + 1 if progress.resume is None else progress.resume
     return Progress(at=at, field_at=progress.field_at)
+
+
+def _is(move: Move, decision: Decision) -> bool:
+    """Whether a decision is this move: the same, or aimed at another place on the same target."""
+    action, points, node = decision.action, decision.device_points, move.node
+    if action is None or not points or node is None or node.box is None:
+        return move.action == action
+    same = move.action.model_dump(exclude={"point"}) == action.model_dump(exclude={"point"})
+    return same and node.box.contains(points[0])
 
 
 def _names_target(step: ProcedureStep) -> bool:

@@ -19,6 +19,10 @@ class ScriptedPolicy(Policy):
         self._language = task.language
         self._script = Script([Planned(step) for step in task.oracle], task.language, task.platform)
 
+    def follow(self, turn: Turn, decision: Decision) -> None:
+        """Go on behind what is part of the oracle."""
+        self._script.follow(turn, decision)
+
     async def decide(self, turn: Turn) -> Decision:
         """The oracle's next move on the current screen."""
         move = self._script.propose(turn)

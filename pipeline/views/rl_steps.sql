@@ -1,5 +1,5 @@
 -- One row per step of a final attempt, as step-level training reads it: prompt, pictures before and after, action, and
--- the parts of a reward side by side, never summed. `contract_score` is the share of contract checks that passed.
+-- the parts of a reward side by side, never summed. Steps of an earlier attempt that were made again are no rows.
 WITH
 spec AS (
     SELECT
@@ -10,11 +10,6 @@ spec AS (
         any_value(domain) AS domain,
         any_value(split) AS split
     FROM tasks
-    GROUP BY ALL
-),
-contract AS (
-    SELECT run_id, pass_id, attempt_id, avg((state = 'passed')::INTEGER) AS contract_score
-    FROM checks
     GROUP BY ALL
 ),
 -- Everything that is said once per attempt is joined before the steps are.
@@ -35,11 +30,12 @@ episode AS (
         g.grade AS trace_grade,
         g.share AS trace_share,
         c.contract_score,
+        c.segment_score,
         a.attempt_id IS NOT NULL AS accepted
     FROM trajectories AS t
     LEFT JOIN spec AS k USING (run_id, task_id)
     LEFT JOIN trace_grades AS g USING (run_id, attempt_id)
-    LEFT JOIN contract AS c USING (run_id, attempt_id, pass_id)
+    LEFT JOIN contract_scores AS c USING (run_id, attempt_id, pass_id)
     LEFT JOIN accepted AS a USING (run_id, attempt_id)
 )
 SELECT
@@ -64,3 +60,4 @@ LEFT JOIN observations AS after
     ON after.run_id = s.run_id AND after.attempt_id = s.attempt_id AND after.observation_index = s.step_index + 1
 LEFT JOIN step_grades AS g
     ON g.run_id = s.run_id AND g.attempt_id = s.attempt_id AND g.step_index = s.step_index
+WHERE NOT s.replayed
