@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -270,6 +272,31 @@ async def test_nothing_is_left_behind(tmp_path: Path) -> None:
 async def test_a_screen_at_rest_is_told_from_outside_and_without_time_there_is_no_rest(machine: Machine) -> None:
     assert await machine.settle(20)
     assert not await machine.settle(0)
+
+
+def test_a_machine_ends_with_its_worker_even_when_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, pathlib, sys\n"
+        "from tests.qemus import fake_machine\n"
+        "async def main():\n"
+        "    machine = fake_machine(pathlib.Path(sys.argv[1]))\n"
+        "    await machine.boot()\n"
+        "    there = machine._there()\n"
+        "    print(there.machine._running().pid, there.scratch.path, flush=True)\n"
+        "    await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        pid, folder = worker.stdout.readline().split()
+        assert psutil.pid_exists(int(pid))
+        worker.kill()
+
+    until = time.monotonic() + 30
+    while psutil.pid_exists(int(pid)) or Path(folder).exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 async def test_the_pointer_is_put_into_the_middle_of_a_pixel(machine: QemuMachine) -> None:
