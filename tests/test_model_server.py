@@ -127,7 +127,7 @@ async def test_nothing_is_left_of_a_closed_server(script: Path) -> None:
 
 
 async def test_a_program_that_ends_is_quoted(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"(?s)'mine' did not start: it ended with code 2; .*cannot read") as failed:
+    with pytest.raises(SetupError, match=r"(?s)'mine' did not start: it ended with code 2; .*cannot be read") as failed:
         async with running(server_config(tmp_path / "missing.json")):
             pass
 
@@ -227,7 +227,7 @@ async def test_a_server_that_cannot_be_kept_running_is_given_up_with_its_last_wo
         reason = await asyncio.wait_for(server.ended(), 60)
 
     assert reason.startswith("started again 2 times, then: ")
-    assert "cannot read" in reason
+    assert "cannot be read" in reason
 
 
 async def test_a_closed_server_is_not_started_again(script: Path) -> None:

@@ -55,7 +55,8 @@ def test_a_run_is_whole_sound_and_judged(whole: Path) -> None:
     assert check(whole) == []
     assert one(whole, "SELECT count(DISTINCT trajectory_id) FROM trajectories") == tasks
     assert one(whole, "SELECT count(*) FROM trace_grades") == tasks
-    assert one(whole, "SELECT count(*) FROM step_grades") == one(whole, "SELECT count(*) FROM steps")
+    of_trajectories = "SELECT count(*) FROM steps SEMI JOIN trajectories USING (attempt_id)"
+    assert one(whole, "SELECT count(*) FROM step_grades") == one(whole, of_trajectories)
     assert read_run(whole).state == "finished"
 
 

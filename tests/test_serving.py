@@ -171,7 +171,7 @@ async def test_a_server_that_does_not_start_is_quoted_and_the_others_end(ray_her
     good, bad = script_file(tmp_path / "good.json"), tmp_path / "missing.json"
     servers = listed({"name": "mine", "model": str(good)}, {"name": "judge", "model": str(bad)})
 
-    with pytest.raises(SetupError, match=r"(?s)server 'judge' did not start: .*cannot read") as failed:
+    with pytest.raises(SetupError, match=r"(?s)server 'judge' did not start: .*cannot be read") as failed:
         async with served(fake_config(*ACTING, *judged, servers), ray_here, Halt(), silent, scripted_command):
             pass
 
