@@ -193,6 +193,21 @@ async def test_text_is_entered_with_shift_and_with_keys_that_are_given_a_meaning
     assert pressed == ["+a", "-a", "+shift", "+a", "-a", "-shift", "+ro", "-ro", "+ret", "-ret"]
 
 
+async def test_characters_that_office_suites_take_by_another_way_go_apart(
+    machine: QemuMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyboard = machine._there().keyboard
+    pressed: list[str] = []
+
+    async def rest() -> None:
+        pressed.append((await machine.read(PRESSED)).decode())
+
+    monkeypatch.setattr(keyboard, "_rest", rest)
+    await machine.type_text("a🙂a")
+
+    assert pressed == ["+a -a ", "+a -a +ro -ro "]
+
+
 async def test_text_with_what_no_key_enters_is_refused_before_any_is(machine: Machine) -> None:
     with pytest.raises(ActionError, match="x07"):
         await machine.type_text("a\x07")

@@ -26,6 +26,9 @@ _MEANING = re.compile(r"^\s*(\d+)\s+(\S.*)$")
 _KEYSYM = re.compile(r"0x([0-9a-f]+) \(")
 _COLUMNS = 4
 """How often a spare key is given its meaning: bare, with Shift, and in a second group."""
+_LAST_PLAIN = 0x0100_FFFF
+"""Keysyms above are characters of two units of UTF-16: a common office suite takes those by another way than keys,
+which overtakes keys that it has buffered."""
 _SHIFT = "shift"
 _MODIFIERS = ("shift", "shift_r", "ctrl", "ctrl_r", "alt", "alt_r", "meta_l", "meta_r")
 
@@ -104,11 +107,15 @@ class Keyboard:
         for at in range(0, len(keysyms), _RUN):
             for keysym in keysyms[at : at + _RUN]:
                 stroke = self._strokes.get(keysym) or Stroke(self._spared(keysym), shifted=False)
+                if apart := keysym > _LAST_PLAIN:
+                    await self._rest()
                 keys = [_SHIFT, stroke.key] if stroke.shifted else [stroke.key]
                 for key in keys:
                     await self._machine.input([_event(key, down=True)])
                 for key in reversed(keys):
                     await self._machine.input([_event(key, down=False)])
+                if apart:
+                    await self._rest()
             # The events lie before the answer: the guest has one processor, which sees to its keyboard first.
             await self._agent.sync()
 
