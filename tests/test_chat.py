@@ -11,12 +11,14 @@ from pipeline.actions import Action, Click, Finished, GetUrl, LaunchApp, Point, 
 from pipeline.dialects import load_dialect
 from pipeline.envs.fake import Faults
 from pipeline.policies.chat import Actor, ChatPolicy, Supervisor
+from pipeline.prefix import Prefix
 from pipeline.records import Record
 from pipeline.rollout import StoppedError
 from pipeline.scripted_endpoint import Asked, ScriptedReply
 from pipeline.tasks import TaskSpec
 from tests.endpoints import client_of, endpoint_of, says, serving
 from tests.episodes import fake_task, on_screen, play
+from tests.prefixes import long_task, rest, whole
 from verifiers.step import StepVerifier
 
 JUDGE = "The proposed action:"
@@ -363,3 +365,23 @@ async def test_the_judge_sees_what_is_known_before_the_step_and_no_numbers() -> 
     assert '| [claim] verdict: "correct"' in said
     assert pictures_in(shown) != pictures_in(talk.acts[1])[-1:], "the place of the click is drawn on a copy"
     assert record.votes[1].frame_sha256s == [record.observations[1].frame_sha256]
+
+
+# --- steps of an earlier attempt -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["canonical", "ui-venus-1.5"])
+async def test_steps_of_an_earlier_attempt_stand_in_the_conversation_as_this_model_would_say_them(dialect: str) -> None:
+    task = long_task()
+    prefix = Prefix(await whole(task), 1)
+    with serving(does(Finished())) as server:
+        async with client_of(endpoint_of(server)) as client:
+            actor = Actor(client, load_dialect(dialect), 3, None, max_tokens=256, temperature=0.0)
+            record = await rest(prefix, task, policy=ChatPolicy("chat", task, actor, 0))
+        first = server.requests[0].body["messages"]
+
+    earlier = [step for step in record.steps if step.replayed]
+    said = [text_in(message) for message in first if message["role"] == "assistant"]
+    assert len(said) == 2 and len(pictures_in(first)) == 3
+    assert text_in(first[1]).count(" -> Done") == len(earlier) - 2
+    assert (earlier[-1].reply in said[-1]) == (dialect == "canonical")

@@ -20,7 +20,8 @@ from pipeline.sinks import Committer, PartWriter
 from pipeline.structs import Calibration
 from pipeline.tasks import Capability, TaskSpec
 from tests.datasets import RUN, TASK, assigned, attempt, begin, collected, faulty, judging, put, verdict
-from tests.records import NOON, task
+from tests.records import NOON, check, task
+from tests.records import task as one_task
 
 RUBRIC = task("Look around.", contract_kind="rubric")
 WITH_CAPABILITY = task("Use it.", capability_ids=["demo.used"])
@@ -485,12 +486,31 @@ def test_faults_are_attempts_that_broke_superseded_ones_too(tmp_path: Path) -> N
     assert tuple(row.values()) == ("t1-1", "env", "crashed", "n0", False, "demo")
 
 
+def test_scores_are_of_the_segments_from_which_an_attempt_began(tmp_path: Path) -> None:
+    parts = [[check("count", "tickets", "1")], [check("count", "tickets", "2")], [check("count", "tickets", "3")]]
+    cut = one_task("Three tickets.", *parts)
+    whole, later = attempt("t1", task=cut), attempt("t2", task=cut)
+    begins = later.attempt.model_copy(update={"start_segment": 1, "prefix_attempt_id": "t1-1"})
+    found = [
+        CheckResult(
+            pass_id="pass-1", attempt_id=name, segment=segment, name="check", state=state, expected=[], observed=[]
+        )
+        for name in ("t1-1", "t2-1")
+        for segment, state in (("part 1", "passed"), ("part 2", "failed"), ("part 3", "passed"), ("absence", "failed"))
+    ]
+
+    folder = collected(tmp_path, [whole, later.model_copy(update={"attempt": begins})], [cut, judging(), *found])
+
+    rows = rows_of("SELECT attempt_id, contract_score, segment_score FROM contract_scores ORDER BY 1", folder)
+    assert [tuple(row.values()) for row in rows] == [("t1-1", 0.5, 2 / 3), ("t2-1", 1 / 3, 0.5)]
+
+
 def test_training_rows_hold_the_parts_of_a_reward_side_by_side(tmp_path: Path) -> None:
-    check = CheckResult(
+    first = CheckResult(
         pass_id="pass-1", attempt_id="t1-1", segment="part 1", name="a", state="passed", expected=[], observed=[]
     )
     made = attempt("t1")
-    checks = [check, check.model_copy(update={"name": "b", "state": "failed"})]
+    checks = [first, first.model_copy(update={"name": "b", "state": "failed"})]
     judged = [verdict("t1-1", "partial", share=0.75), verdict("t1-1", "wrong", step_index=1, share=0.5)]
 
     folder = collected(tmp_path, [made], [judging(), *checks, *judged])

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import pytest
+
 from pipeline.actions import Click, Point, Wait
 from pipeline.exports.mopd import MopdWeights
 from pipeline.exports.prompts import system_text
 from pipeline.exports.replies import read_reply
-from pipeline.exports.rows import ChatRow, LabelRow, ProcessRow, SpanRow, StepRow
+from pipeline.exports.rows import ChatRow, LabelRow, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.exports.shapes import build_rows
+from pipeline.records import Record
 from tests.gradings import CLICK, DONE, TYPE, graded, played, screen, with_candidates, with_step
 from tests.records import node, record, step
 
@@ -152,3 +155,44 @@ def test_each_platform_is_told_its_own_actions() -> None:
     assert '{"type":"SelectOption","index":0}' in web and "LaunchApp" not in web
     assert '{"type":"LaunchApp","app":"..."}' in phone and "AcceptDialog" not in phone
     assert '"direction":"up|down|left|right"' in web
+
+
+# --- steps of an earlier attempt -----------------------------------------------------------------------------------
+
+
+def begun_later() -> Record:
+    """A trajectory whose first step was another's, made again."""
+    return with_step(played(), 0, replayed=True)
+
+
+def test_sft_tells_earlier_steps_and_teaches_none_of_them() -> None:
+    (row,) = build_rows("sft", graded(begun_later(), steps=(None, "correct", "correct")), "positive").rows
+    assert isinstance(row, ChatRow)
+    assert [message.role for message in row.messages] == ["system", *["user", "assistant"] * 2]
+    assert (row.messages[1].content[0].text or "").endswith(
+        'Actions so far:\n1. {"type":"Click","point":{"x":10,"y":20}}\n\nCurrent screen:\n'
+    )
+    assert row.actions == [TYPE, DONE] and row.step_grades == ["correct", "correct"]
+    assert row.images[0].path == f"{begun_later().observations[1].frame_sha256}.png" and len(row.images) == 2
+
+
+@pytest.mark.parametrize("shape", ["rl-step", "kto", "mopd"])
+def test_earlier_steps_are_no_rows_and_stand_in_the_history(shape: Shape) -> None:
+    rows = build_rows(shape, graded(begun_later()), "positive").rows
+    assert [row.row_id.rpartition("/")[2] for row in rows] == ["1", "2"]
+    assert '1. {"type":"Click","point":{"x":10,"y":20}}' in (rows[0].messages[1].content[0].text or "")
+
+
+def test_prm_labels_own_steps_after_what_was_done_before() -> None:
+    (row,) = build_rows("prm", graded(begun_later(), steps=(None, "correct", "wrong")), "positive").rows
+    assert isinstance(row, ProcessRow)
+    assert (row.labels, len(row.images), len(row.completions)) == ([True, False], 2, 2)
+    assert "Actions so far:\n1. " in (row.messages[1].content[0].text or "")
+
+
+@pytest.mark.parametrize("shape", ["sft", "prm"])
+def test_a_trajectory_without_a_step_of_its_own_is_no_material(shape: Shape) -> None:
+    made = played()
+    for number in range(len(made.steps)):
+        made = with_step(made, number, replayed=True)
+    assert build_rows(shape, graded(made), "positive").left_out == "did nothing itself"

@@ -55,7 +55,7 @@ def _chat_row(graded: Graded) -> Built:
         return _nothing(f"graded {trace.grade}" if trace.grade else "undecided")
     found = cleaned(graded.record)
     earlier, own = _parted(graded, found)
-    if not own:
+    if earlier and not own:
         return _nothing("did nothing itself")
     steps = _steps_at(graded, own)
     row = ChatRow(
@@ -96,6 +96,8 @@ def _step_rows(graded: Graded) -> Built:
 def _process_row(graded: Graded, explore: Explore) -> Built:
     found = readable(graded.record)
     earlier, own = _parted(graded, found)
+    if earlier and not own:
+        return _nothing("did nothing itself")
     steps = _steps_at(graded, own)
     grades = [_held(graded, step).grade for step in steps]
     if explore == "exclude" and "explore" in grades:
