@@ -44,6 +44,19 @@ def test_faults_are_counted_by_what_they_are_about() -> None:
     assert faults.take("tree_slow") == Fault("tree_slow", "3")
 
 
+def test_what_cuts_the_connection_happens_once_unless_a_number_is_said() -> None:
+    faults = Faults("reboot,offline:2,offline:3*2,hang:input")
+
+    assert [faults.take("reboot") is not None for _ in range(2)] == [True, False]
+    assert [faults.take("offline") for _ in range(4)] == [
+        Fault("offline", "2", 1),
+        Fault("offline", "3", 2),
+        Fault("offline", "3", 1),
+        None,
+    ]
+    assert faults.take("hang", "input") == faults.take("hang", "input") == Fault("hang", "input")
+
+
 def test_an_order_that_cannot_be_read_changes_nothing() -> None:
     faults = Faults("torn")
     with pytest.raises(ValueError, match="'burnt' is no fault; known: anr, anr_hidden, black"):

@@ -177,14 +177,16 @@ def test_a_reboot_is_another_incarnation(phone: Held) -> None:
     before = phone.sh("cat /proc/sys/kernel/random/boot_id")
     phone.open(NOTES)
     phone.sh("settings put system font_scale 1.15")
-    order(phone, "reboot*1")
+    order(phone, "reboot")
     until = time.monotonic() + 20
     while phone.ran("cat /proc/sys/kernel/random/boot_id")[1].strip() in ("", before):
         assert time.monotonic() < until
         phone.host("connect", phone.serial)
     phone.until("getprop sys.boot_completed", "1")
 
+    again = phone.sh("cat /proc/sys/kernel/random/boot_id")
     assert float(phone.sh("cat /proc/uptime").split()[0]) < 20
+    assert phone.sh("cat /proc/sys/kernel/random/boot_id") == again
     assert "launcher" in phone.sh("dumpsys activity activities")
     assert phone.sh("settings get system font_scale") == "1.15"
     phone.sh("settings put system font_scale 1.0")

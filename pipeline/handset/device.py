@@ -44,6 +44,7 @@ class Handset(Device):
             for name in ("ro.product.name", "ro.product.model", "ro.product.device")
         }
         self._wire: WireServer | None = None
+        self._reboots = False
         phone.files.made.update(
             {
                 "/proc/sys/kernel/random/boot_id": lambda: f"{phone.boot.boot_id}\n".encode(),
@@ -130,29 +131,33 @@ class Handset(Device):
 
     def _cut(self) -> None:
         """Faults that a command has ordered and that end the connection it came by."""
-        if self.phone.faults.take("reboot") or self.phone.reboot_asked.is_set():
-            self.phone.reboot_asked.clear()
-            self.phone.later(self._rebooted())
-        offline = self.phone.faults.take("offline")
-        if offline is not None:
-            self.phone.later(self._gone(float(offline.argument or _OFFLINE_SECONDS)))
+        if self._reboots or self._wire is None or self._wire.silent:
+            # One after the other: two at once would end each other.
+            return
+        if self.phone.reboot_asked.is_set() or self.phone.faults.take("reboot"):
+            self._reboots = True
+            self.phone.later(self._rebooted(self._wire))
+        elif (offline := self.phone.faults.take("offline")) is not None:
+            self._wire.silent = True
+            self.phone.later(self._gone(self._wire, float(offline.argument or _OFFLINE_SECONDS)))
 
-    async def _rebooted(self) -> None:
+    async def _rebooted(self, wire: WireServer) -> None:
         await asyncio.sleep(0)
-        if self._wire is not None:
-            self._wire.drop()
-        await self.phone.reboot()
+        wire.drop()
+        try:
+            await self.phone.reboot()
+        finally:
+            self.phone.reboot_asked.clear()
+            self._reboots = False
 
-    async def _gone(self, seconds: float) -> None:
-        assert self._wire is not None
-        self._wire.silent = True
-        self._wire.drop()
+    async def _gone(self, wire: WireServer, seconds: float) -> None:
+        wire.drop()
         try:
             await asyncio.sleep(seconds)
         finally:
-            self._wire.silent = False
+            wire.silent = False
             # Whoever connected meanwhile was never answered.
-            self._wire.drop()
+            wire.drop()
 
 
 @asynccontextmanager
@@ -164,6 +169,7 @@ async def running(build: Build, scratch: Scratch, port: int = 0) -> AsyncIterato
     try:
         await server.open()
         await phone.boot_up()
+        await phone.order_faults(build.faults)
         await handset.open(port)
         yield handset
     finally:

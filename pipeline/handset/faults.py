@@ -2,8 +2,9 @@
 
     settings put global pathproof_fault "torn*2,hang:uiautomator"
 
-orders a list of `KIND[:ARGUMENT][*TIMES]`; without a number the fault stays until the setting is changed. What each one
-does is carried out where it shows: here they are only counted.
+orders a list of `KIND[:ARGUMENT][*TIMES]`; without a number the fault stays until the setting is changed, but those
+that cut the connection, `offline` and `reboot`, happen once. What each one does is carried out where it shows: here they
+are only counted.
 
     hang:COMMAND        the command never answers
     offline:SECONDS     the connection is cut, and nobody answers for so long
@@ -54,6 +55,8 @@ KINDS = frozenset(
         "unended",
     ]
 )
+_ONCE = frozenset({"offline", "reboot"})
+"""Whoever suffered from these at every command could never be told to end it."""
 _ORDER = re.compile(r"(?P<kind>[a-z_]+)(?::(?P<argument>[^*,]+))?(?:\*(?P<times>[0-9]+))?")
 
 
@@ -118,4 +121,5 @@ def _fault(text: str) -> Fault:
     read = _ORDER.fullmatch(text)
     if read is None or read["kind"] not in KINDS:
         raise ValueError(f"'{text}' is no fault; known: {', '.join(sorted(KINDS))}")
-    return Fault(read["kind"], read["argument"] or "", int(read["times"]) if read["times"] else None)
+    times = int(read["times"]) if read["times"] else 1 if read["kind"] in _ONCE else None
+    return Fault(read["kind"], read["argument"] or "", times)

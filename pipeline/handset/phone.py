@@ -151,8 +151,6 @@ class Phone:
         self.booted = True
         self.properties.put("sys.boot_completed", "1")
         self.events.append("boot_completed")
-        if self._build.faults:
-            await self.order_faults(self._build.faults)
 
     async def reboot(self) -> None:
         """Boot again: another boot id, no tasks; settings, files and packages stay."""
