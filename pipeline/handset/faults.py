@@ -3,8 +3,8 @@
     settings put global pathproof_fault "torn*2,hang:uiautomator"
 
 orders a list of `KIND[:ARGUMENT][*TIMES]`; without a number the fault stays until the setting is changed, but those
-that cut the connection, `offline` and `reboot`, happen once. What each one does is carried out where it shows: here they
-are only counted.
+that cut the connection, `offline` and `reboot`, happen once. What each one does is carried out where it shows: here
+they are only counted.
 
     hang:COMMAND        the command never answers
     offline:SECONDS     the connection is cut, and nobody answers for so long
