@@ -80,14 +80,14 @@ def _applications() -> Iterator[Finding]:
 
 
 def _phones(config: RunConfig) -> Iterator[Finding]:
-    """What can be used as a phone here; needed is what the configuration asks for."""
+    """What can be used as a phone here, and at the addresses named; needed is what the configuration asks for."""
     adb = adb_version()
     yield _seen(adb, needed=config.platform == "mobile")
     yield _seen(emulators(), needed=config.provider == "avd")
     if not adb.good:
         return
     try:
-        devices = asyncio.run(survey_devices(config.devices if config.provider == "adb" else []))
+        devices = asyncio.run(survey_devices(config.devices))
     except EpisodeError as error:
         devices = [Seen("none", False, error.message)]
     for device in devices:

@@ -73,6 +73,12 @@ def test_a_phone_that_does_not_answer_is_named_and_there_is_advice() -> None:
     assert advice.needed and not advice.good and "provider=handset" in advice.detail
 
 
+def test_an_address_is_looked_at_whatever_else_the_configuration_is_about() -> None:
+    looked_at = [finding.detail for finding in examine(override_config({}, ["devices=127.0.0.1:1"]))]
+
+    assert any(detail.startswith("127.0.0.1:1: ") for detail in looked_at)
+
+
 @pytest.mark.parametrize(("address", "good"), [("127.0.0.1", True), ("0.0.0.0", False)])
 def test_what_listens_beyond_loopback_is_named(address: str, good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_OURS", ("doctorprobe",))
