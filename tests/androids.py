@@ -22,6 +22,8 @@ FOCUS = f"{PACKAGE}/{PACKAGE}.Main"
 OTHER_KEYBOARD = "com.example.keys/.Keys"
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 WIDTH, HEIGHT = 200, 400
+NEWER = 10
+"""The version of Android that says where displays are described what was said elsewhere before."""
 
 
 def noise(width: int = WIDTH, height: int = HEIGHT, seed: int = 7) -> bytes:
@@ -64,6 +66,9 @@ class AndroidPhone(ScriptedPhone):
         self.size = (WIDTH, HEIGHT)
         self.rotation = 0
         self.focus = FOCUS
+        self.version = 14
+        self.dialog_flags: str | None = None
+        """Of a window over the focused one, with the same title."""
         self.flags = "LAYOUT_IN_SCREEN"
         self.boot_id = "first"
         self.settings = {"default_input_method": OTHER_KEYBOARD, "enabled_input_methods": OTHER_KEYBOARD}
@@ -73,6 +78,7 @@ class AndroidPhone(ScriptedPhone):
         self.on("uiautomator dump", self._tree)
         self.on("dumpsys window displays", self._displays)
         self.on("dumpsys window windows", self._windows)
+        self.on("dumpsys display", self._logical_displays)
         self.on("am start", "Starting: Intent { }\nStatus: ok\n")
         self.on("cat /proc/sys/kernel/random/boot_id", self._boot_id)
         self.on("getprop sys.boot_completed", "1\n")
@@ -107,18 +113,37 @@ class AndroidPhone(ScriptedPhone):
         width, height = self.size
         await output.out(
             f"  Display: mDisplayId=0\n    init={WIDTH}x{HEIGHT} 320dpi cur={width}x{height} app={width}x{height}\n"
-            f"  DisplayRotation\n    mRotation=ROTATION_{self.rotation * 90}\n"
-            f"  mCurrentFocus=Window{{1a2b u0 {self.focus}}}\n".encode()
+            f"    deferred=false mLayoutNeeded=false\n".encode()
+        )
+        if self.version >= NEWER:
+            rotation = f"  DisplayRotation\n    mRotation=ROTATION_{self.rotation * 90}\n"
+            await output.out(f"{rotation}  mCurrentFocus={self._window}\n".encode())
+        return 0
+
+    async def _logical_displays(self, command: str, output: Output) -> int:
+        del command
+        width, height = self.size
+        await output.out(
+            f'    mBaseDisplayInfo=DisplayInfo{{"Built-in, displayId 0", uniqueId "local:0", rotation 0}}\n'
+            f'    mOverrideDisplayInfo=DisplayInfo{{"Built-in, displayId 0", uniqueId "local:0", '
+            f"real {width} x {height}, rotation {self.rotation}, density 320 (403.4 x 402.1) dpi}}\n".encode()
         )
         return 0
 
+    @property
+    def _window(self) -> str:
+        return f"Window{{1a2b u0 {self.focus}}}"
+
     async def _windows(self, command: str, output: Output) -> int:
         del command
+        over = f"  Window #1 Window{{3c u0 {self.focus}}}:\n    mAttrs={{(0,0)\n      fl={self.dialog_flags}}}\n"
+        # Android 10 has moved the focus to what is said of displays.
+        end = "  mTopFocusedDisplayId=0" if self.version >= NEWER else f"  mCurrentFocus={self._window}"
         await output.out(
             f"  Window #0 Window{{9f u0 StatusBar}}:\n    mAttrs={{(0,0) fl=SECURE_NOT}}\n"
-            f"  Window #1 Window{{1a2b u0 {self.focus}}}:\n    mAttrs={{(0,0)(fillxfill)\n"
-            f"      fl={self.flags}\n      pfl=NO_MOVE}}\n"
-            f"  mCurrentFocus=Window{{1a2b u0 {self.focus}}}\n".encode()
+            f"{over if self.dialog_flags is not None else ''}"
+            f"  Window #2 {self._window}:\n    mAttrs={{(0,0)(fillxfill)\n"
+            f"      fl={self.flags}\n      pfl=NO_MOVE}}\n{end}\n".encode()
         )
         return 0
 

@@ -43,14 +43,30 @@ async def test_versions_of_android_say_it_in_their_ways(there: Plugged, sample: 
     assert await read_display(there.device) == display
 
 
-async def test_a_focus_that_is_told_elsewhere_is_found(there: Plugged) -> None:
-    there.phone.on("dumpsys window displays", "cur=200x400\n mRotation=0")
+async def test_what_older_versions_say_elsewhere_is_found(there: Plugged) -> None:
+    assert isinstance(there.phone, AndroidPhone)
+    there.phone.version, there.phone.rotation, there.phone.size = 9, 3, (400, 200)
 
-    assert (await read_display(there.device)).package == "org.example.notes"
+    display = await read_display(there.device)
+
+    assert (display.package, display.rotation) == ("org.example.notes", 3)
+
+
+async def test_of_several_displays_the_default_one_is_read(there: Plugged) -> None:
+    there.phone.on(
+        "dumpsys window displays",
+        "  Display: mDisplayId=2\n    cur=400x300\n    mRotation=ROTATION_0\n  mCurrentFocus=Window{1 u0 com.b/.C}\n"
+        "  Display: mDisplayId=0 (organized)\n    cur=2400x1080\n    mRotation=ROTATION_90\n"
+        "  mCurrentFocus=Window{2 u0 com.a/.B}\n"
+        "  Display: mDisplayId=7\n    cur=30x20\n    mRotation=ROTATION_180\n  mCurrentFocus=null\n",
+    )
+
+    assert await read_display(there.device) == Display(2400, 1080, 1, "com.a/.B", alone=False)
 
 
 async def test_what_is_not_said_is_not_guessed(there: Plugged) -> None:
     there.phone.on("dumpsys window displays", "cur=200x400\n")
+    there.phone.on("dumpsys display", 1)
 
     with pytest.raises(EnvError) as caught:
         await read_display(there.device)
@@ -77,11 +93,22 @@ async def test_an_application_that_does_not_respond_is_named(there: Plugged) -> 
         ("#81810100", False),
     ],
 )
-async def test_only_the_focused_window_s_own_flags_forbid_pictures(there: Plugged, flags: str, secure: bool) -> None:
+@pytest.mark.parametrize("version", [9, 10])
+async def test_only_the_focused_window_s_own_flags_forbid_pictures(
+    there: Plugged, version: int, flags: str, secure: bool
+) -> None:
     assert isinstance(there.phone, AndroidPhone)
-    there.phone.flags = flags
+    there.phone.version, there.phone.flags = version, flags
 
     assert await is_secure(there.device) is secure
+
+
+@pytest.mark.parametrize("dialog, activity", [("DIM_BEHIND", "SECURE"), ("SECURE", "SPLIT_TOUCH")])
+async def test_windows_of_one_title_are_told_apart(there: Plugged, dialog: str, activity: str) -> None:
+    assert isinstance(there.phone, AndroidPhone)
+    there.phone.dialog_flags, there.phone.flags = dialog, activity
+
+    assert await is_secure(there.device) is (activity == "SECURE")
 
 
 def test_a_picture_of_the_display_s_size_is_touched_where_it_is_seen() -> None:

@@ -31,7 +31,7 @@ def picture(phone: Held) -> Image.Image:
 
 
 def focus(phone: Held) -> str:
-    said = phone.sh("dumpsys window windows")
+    said = phone.sh("dumpsys window displays")
     return next(line.split()[-1].rstrip("}") for line in said.splitlines() if "mCurrentFocus" in line)
 
 

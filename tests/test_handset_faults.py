@@ -127,9 +127,9 @@ def test_a_broadcast_is_lost_or_fails(phone: Held) -> None:
 def test_an_application_does_not_respond(phone: Held, button: str, stays: bool) -> None:
     order(phone, f"anr:{NOTES}*1")
     phone.open(NOTES)
-    focus, log = phone.sh("dumpsys window windows"), phone.sh("logcat -d -b events")
+    focus, log = phone.sh("dumpsys window displays"), phone.sh("logcat -d -b events")
     phone.tap(button)
-    phone.until("dumpsys window windows", phone.sh("dumpsys window windows"))
+    phone.until("dumpsys window displays", phone.sh("dumpsys window displays"))
 
     assert f"Application Not Responding: {NOTES}" in focus
     assert f"am_anr  : [0,4242,{NOTES}," in log
@@ -139,7 +139,7 @@ def test_an_application_does_not_respond(phone: Held, button: str, stays: bool) 
 def test_an_application_does_not_respond_and_no_window_says_so(phone: Held) -> None:
     order(phone, f"anr_hidden:{NOTES}*1")
     phone.open(NOTES)
-    focus, log = phone.sh("dumpsys window windows"), phone.sh("logcat -d -b events -s am_anr")
+    focus, log = phone.sh("dumpsys window displays"), phone.sh("logcat -d -b events -s am_anr")
     tree = phone.ran("uiautomator dump /dev/tty")[2]
     phone.sh("input keyevent HOME")
     at_home = phone.texts()

@@ -18,7 +18,14 @@ _SIZE = re.compile(r"\bcur=(\d+)x(\d+)")
 _ROTATION = re.compile(
     r"\b(?:mCurrentRotation|mRotation|mCurrentOrientation|rotation)[= ](?:ROTATION_(\d+)|(\d))\b(?!\s*x)"
 )
-_FOCUS = re.compile(r"mCurrentFocus=Window\{\S+ (?:u\d+ )?([^}]+)\}")
+_TURNED = re.compile(r"mOverrideDisplayInfo=DisplayInfo\{[^\n]*\bdisplayId 0\b[^\n]*?\brotation (\d)")
+_BUILT = re.compile(r"mBaseDisplayInfo=DisplayInfo\{[^\n]*\bdisplayId 0\b[^\n]*?\buniqueId \"local:(\d+)\"")
+_DISPLAY = re.compile(r"(?m)^\s*Display: mDisplayId=(\d+)")
+_DEFAULT = "0"
+"""The display that people look at and fingers touch; further ones are screens of cars, casts and tests."""
+_WINDOW = r"Window\{(\S+) (?:u\d+ )?([^}]+)\}"
+_FOCUS = re.compile("mCurrentFocus=" + _WINDOW)
+_BLOCK = re.compile(r"(?m)^\s*Window #\d+ " + _WINDOW)
 _NOT_RESPONDING = "Application Not Responding: "
 _FLAGS = re.compile(r"\bfl=(#[0-9a-fA-F]+|[A-Z_ ]+)")
 _SECURE_BIT = 0x2000
@@ -34,6 +41,8 @@ class Display(NamedTuple):
     """Quarter turns: 0 as it was built, 1 and 3 lying on its sides."""
     focus: str
     """The focused window: `package/activity`, or a window's title; empty when there is none."""
+    alone: bool = True
+    """Whether the device has this display and no other."""
 
     @property
     def package(self) -> str:
@@ -49,29 +58,53 @@ class Display(NamedTuple):
 
 async def read_display(device: AdbDevice) -> Display:
     """The screen now; raises EnvError when the window manager does not say."""
-    text = await device.ask("dumpsys", "window", "displays")
-    size, rotation = _SIZE.search(text), _ROTATION.search(text)
-    if size is None or rotation is None:
-        raise EnvError("display_unknown", f"the window manager does not say how the screen is: {text.strip()[:200]!r}")
-    focus = _FOCUS.search(text)
-    if focus is None:
-        # Before Android 10 it is told elsewhere.
-        focus = _FOCUS.search(await device.ask("dumpsys", "window", "windows"))
-    turns = int(rotation[1]) // 90 if rotation[1] else int(rotation[2])
-    return Display(int(size[1]), int(size[2]), turns % 4, focus[1] if focus is not None else "")
+    said = await device.ask("dumpsys", "window", "displays")
+    text, count = _of_default(said)
+    size, turns = _SIZE.search(text), _turns(text)
+    if size is not None and turns is None:
+        # Before Android 10 the window manager keeps that, and the focus below, for other questions.
+        turned = _TURNED.search(await device.ask("dumpsys", "display"))
+        turns = int(turned[1]) if turned is not None else None
+    if size is None or turns is None:
+        raise EnvError("display_unknown", f"the window manager does not say how the screen is: {said.strip()[:200]!r}")
+    focus = _FOCUS.search(text) or _FOCUS.search(await device.ask("dumpsys", "window", "windows"))
+    return Display(int(size[1]), int(size[2]), turns % 4, focus[2] if focus is not None else "", alone=count <= 1)
 
 
 async def is_secure(device: AdbDevice) -> bool:
     """Whether the focused window forbids pictures; raises EnvError when the device does not answer."""
-    text = await device.ask("dumpsys", "window", "windows")
-    focus = _FOCUS.search(text)
+    text, _ = _of_default(await device.ask("dumpsys", "window", "displays"))
+    windows = await device.ask("dumpsys", "window", "windows")
+    focus = _FOCUS.search(text) or _FOCUS.search(windows)
     if focus is None:
         return False
-    for block in re.split(r"(?m)^\s*Window #\d+ ", text)[1:]:
-        named = re.match(r"Window\{\S+ (?:u\d+ )?([^}]+)\}", block)
-        if named is not None and named[1] == focus[1]:
-            return any(_forbids(flags) for flags in _FLAGS.findall(block))
-    return False
+    # The windows of one activity share its title, so that only the number before it tells them apart.
+    starts = list(_BLOCK.finditer(windows))
+    ends = [start.start() for start in starts[1:]] + [len(windows)]
+    blocks = [windows[start.end() : end] for start, end in zip(starts, ends, strict=True) if start[1] == focus[1]]
+    return any(_forbids(flags) for block in blocks for flags in _FLAGS.findall(block))
+
+
+async def panel_of(device: AdbDevice) -> str | None:
+    """The number by which the capture tool knows the panel behind the default display; nothing where none is told."""
+    built = _BUILT.search(await device.ask("dumpsys", "display"))
+    return built[1] if built is not None else None
+
+
+def _of_default(text: str) -> tuple[str, int]:
+    """What is said of the default display, and how many there are; everything where they are not told apart."""
+    _, *parts = _DISPLAY.split(text)
+    if not parts:
+        return text, 0
+    by_number = dict(zip(parts[::2], parts[1::2], strict=True))
+    return by_number.get(_DEFAULT, ""), len(by_number)
+
+
+def _turns(text: str) -> int | None:
+    rotation = _ROTATION.search(text)
+    if rotation is None:
+        return None
+    return int(rotation[1]) // 90 if rotation[1] else int(rotation[2])
 
 
 class View(NamedTuple):
@@ -93,7 +126,7 @@ class View(NamedTuple):
 
     def to_display(self, pixel: Pixel) -> Pixel:
         """Where a pixel of the picture is touched."""
-        width, height, turns, _ = self.display
+        width, height, turns = self.display[:3]
         if not self.turned:
             return Pixel(x=_scaled(pixel.x, self.picture_width, width), y=_scaled(pixel.y, self.picture_height, height))
         # The picture's axes are those of the screen as it was built, whose sides are swapped now.
@@ -102,7 +135,7 @@ class View(NamedTuple):
 
     def to_picture(self, box: Box) -> Box:
         """Where a box of the display is in the picture."""
-        width, height, turns, _ = self.display
+        width, height, turns = self.display[:3]
         if not self.turned:
             return _stretched(box, width, height, self.picture_width, self.picture_height)
         if turns == 1:

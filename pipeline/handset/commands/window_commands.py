@@ -92,8 +92,9 @@ async def _display(call: Call) -> int:
         f"    mCurrentOrientation={turn}\n"
         f"    mCurrentDisplayRect=Rect(0, 0 - {width}, {height})\n"
         "Logical Displays: size=1\n"
-        f'  mBaseDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0, real {wide} x {high}, rotation 0}}\n'
-        f'  mOverrideDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0, real {width} x {height}, '
+        f'  mBaseDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0", real {wide} x {high}, rotation 0, '
+        'uniqueId "local:0"}\n'
+        f'  mOverrideDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0", real {width} x {height}, '
         f"rotation {turn}, density {DENSITY}}}"
     )
     return 0
@@ -105,7 +106,6 @@ async def _window(call: Call) -> int:
         await _displays(call)
     if part in ("windows", "w", "all", "visible"):
         await _windows(call)
-    await _focus(call)
     return 0
 
 
@@ -120,6 +120,8 @@ async def _displays(call: Call) -> None:
         f"  DisplayRotation\n    mRotation=ROTATION_{call.phone.rotation * 90} mDeferredRotationPauseCount=0\n"
         f"    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED"
     )
+    # Since Android 10 it is told here, and no longer with the windows.
+    await _focus(call)
 
 
 async def _windows(call: Call) -> None:
@@ -135,7 +137,8 @@ async def _windows(call: Call) -> None:
         "    mAttrs={(0,0)(fillxfill) sim={adjust=resize} ty=BASE_APPLICATION fmt=TRANSPARENT wanim=0x1030309\n"
         f"      fl={flags}\n"
         "      pfl=NO_MOVE_ANIMATION}\n"
-        f"    isOnScreen=true\n    isVisible=true"
+        "    isOnScreen=true\n    isVisible=true\n"
+        "  mHasPermanentDpad=false\n  mTopFocusedDisplayId=0"
     )
 
 
