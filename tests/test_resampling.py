@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
-from pipeline import manifest, policies
+from pipeline import policies
 from pipeline.actions import Finished
 from pipeline.check import check
 from pipeline.config import RunConfig
+from pipeline.dataset import Dataset
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.episode import plan_attempt
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.manifest import Assigned
 from pipeline.planning import Origin, Work, missing
@@ -23,7 +24,9 @@ from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.progress import Board
 from pipeline.protocols import Policy
 from pipeline.provenance import opening_rows, pass_row
+from pipeline.query import connect, sound_parts
 from pipeline.records import Record, now
+from pipeline.report_pages import trajectory_page
 from pipeline.resampling import origins_of, planned_rounds, resampled, segment_number
 from pipeline.rollout import rollout
 from pipeline.sinks import Committer, PartWriter
@@ -225,7 +228,8 @@ async def test_later_rounds_begin_with_what_earlier_ones_did(tmp_path: Path) -> 
 # --- a worker ------------------------------------------------------------------------------------------------------
 
 
-async def test_a_worker_fetches_the_prefix_and_its_rows_fit_together(tmp_path: Path) -> None:
+async def resampled_folder(tmp_path: Path) -> Path:
+    """A run of two rounds that both begin at the second segment, made by one worker and not judged."""
     await stored(tmp_path / "a", oracle(LONG))
     config = fake_config(
         "start_from_segment=1", f"prefix_from={tmp_path / 'a'}", "rounds=2", "policy.mistakes=0", "workers=1"
@@ -242,11 +246,38 @@ async def test_a_worker_fetches_the_prefix_and_its_rows_fit_together(tmp_path: P
     await worker.close()
     assert batch is not None and committer.publish(batch)
     committer.finish()
+    return tmp_path / "b"
 
-    assert check(tmp_path / "b") == []
+
+async def test_a_worker_fetches_the_prefix_and_its_rows_fit_together(tmp_path: Path) -> None:
+    folder = await resampled_folder(tmp_path)
+
+    assert check(folder) == []
     sql = "SELECT count(*) FROM steps WHERE list_contains(flags, 'seeded') AND replayed"
-    assert one(tmp_path / "b", sql) == one(tmp_path / "b", "SELECT count(*) // 2 FROM steps WHERE replayed") != 0
-    assert one(tmp_path / "b", "SELECT count(*) FROM rl_steps") == one(
-        tmp_path / "b", "SELECT sum(step_count) FROM trajectories"
+    assert one(folder, sql) == one(folder, "SELECT count(*) // 2 FROM steps WHERE replayed") != 0
+    assert one(folder, "SELECT count(*) FROM rl_steps") == one(folder, "SELECT sum(step_count) FROM trajectories")
+
+
+async def test_a_page_tells_which_steps_were_an_earlier_attempts(tmp_path: Path) -> None:
+    folder = await resampled_folder(tmp_path)
+    attempt_id = str(one(folder, "SELECT min(attempt_id) FROM trajectories"))
+
+    with connect({folder: sound_parts(folder)}) as views:
+        page = trajectory_page(Dataset(folder), views, attempt_id)
+
+    assert page.segments == "begun at “tickets” with the steps of an earlier attempt"
+    assert [step.replayed for step in page.steps].count(False) == page.step_count > 0
+
+
+async def test_a_worker_stops_the_run_when_the_prefix_is_gone(tmp_path: Path) -> None:
+    await stored(tmp_path / "a", idle(LONG))
+    run = begun(tmp_path / "b", fake_config("start_from_segment=1", "rounds=2"), [LONG])
+    (work,) = works(run, [[LONG]] * 2)
+    worker = RolloutWorker(
+        Post(tmp_path / "b", LATER, 1, "w0", run.config.model_copy(update={"prefix_from": str(tmp_path / "a")}))
     )
-    assert manifest.read_run(tmp_path / "b").state == "finished"
+    await worker.ready()
+
+    with pytest.raises(RunError, match="has no final attempt gone"):
+        await worker.run(work.task, work.plan.model_copy(update={"prefix_attempt_id": "gone", "start_segment": 1}))
+    await worker.close()
