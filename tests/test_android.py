@@ -239,6 +239,31 @@ async def test_a_secure_window_that_still_shows_is_a_picture(world: AndroidEnvir
     assert seen.frame is not None and phone.count("dumpsys window windows") == 0
 
 
+@pytest.mark.parametrize("sign", ["a further display", "a further panel"])
+async def test_the_picture_is_the_default_display_s(world: AndroidEnvironment, phone: AndroidPhone, sign: str) -> None:
+    phone.on("screencap -p -d 4619827259835644672", noise(seed=8))
+    phone.on(
+        "dumpsys display",
+        '    mBaseDisplayInfo=DisplayInfo{"Cast", displayId 2", rotation 0, uniqueId "local:17"}\n'
+        '    mBaseDisplayInfo=DisplayInfo{"Built-in Screen", displayId 0", FLAG_SECURE, rotation 0, type INTERNAL, '
+        'uniqueId "local:4619827259835644672", app 200 x 400}\n',
+    )
+    if sign == "a further panel":
+        phone.png = b"[Warning] Multiple displays were found, but no display id was specified!\n" + phone.png
+    else:
+        phone.on(
+            "dumpsys window displays",
+            "  Display: mDisplayId=2\n    cur=30x20\n    mRotation=ROTATION_0\n  mCurrentFocus=null\n"
+            "  Display: mDisplayId=0\n    cur=200x400\n    mRotation=ROTATION_0\n"
+            "  mCurrentFocus=Window{1 u0 com.a/.B}\n",
+        )
+
+    seen = await world.observe()
+
+    assert seen.frame is not None and seen.frame.image.bytes == noise(seed=8)
+    assert (seen.location, seen.flags) == ("com.a/.B" if sign == "a further display" else FOCUS, [])
+
+
 async def test_a_picture_that_never_comes_is_a_time_out(
     world: AndroidEnvironment, phone: AndroidPhone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

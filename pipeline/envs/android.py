@@ -234,7 +234,8 @@ class AndroidEnvironment(Environment):
         except TreeError as error:
             tree_error = error.code
             hung = held.anrs.latest if quiet else await held.anrs.read()
-        (frame, capture_error), display = await asyncio.gather(_pictured(device), read_display(device))
+        frame, capture_error = await _pictured(device, alone=display.alone)
+        display = await read_display(device)
         view = View.of(frame.width, frame.height, display) if frame is not None else None
         app = display.not_responding or (hung if hung == display.package else "")
         return _Shot(frame, capture_error, dumped, tree_error, display, view, app)
@@ -308,9 +309,9 @@ async def _left(held: _Held) -> None:
     await held.phone.device.unreverse()
 
 
-async def _pictured(device: AdbDevice) -> tuple[Frame | None, CaptureErrorCode | None]:
+async def _pictured(device: AdbDevice, *, alone: bool) -> tuple[Frame | None, CaptureErrorCode | None]:
     try:
-        return await capture(device), None
+        return await capture(device, alone=alone), None
     except CaptureError as error:
         return None, error.code
 

@@ -10,7 +10,7 @@ import io
 from PIL import Image as Pictures
 
 from pipeline.envs.adb_device import AdbDevice
-from pipeline.envs.android_display import is_secure
+from pipeline.envs.android_display import is_secure, panel_of
 from pipeline.errors import CaptureError, EnvError
 from pipeline.frames import frame_of
 from pipeline.records import Frame
@@ -23,27 +23,42 @@ _BLACK = 8
 """Grey values up to this one are black."""
 _BLACK_SHARE = 0.9
 """The system's own bar may still show over a window that forbids pictures."""
+_SEVERAL = b"[Warning] Multiple displays"
+"""What the tool says before the picture of whichever panel it found first."""
 
 
-async def capture(device: AdbDevice) -> Frame:
-    """The screen as it is now; raises CaptureError, or EnvError when the device is gone."""
+async def capture(device: AdbDevice, *, alone: bool = True) -> Frame:
+    """The screen as it is now; raises CaptureError, or EnvError when the device is gone.
+
+    `alone`: no further display is known; otherwise the picture is asked of the panel behind the default one.
+    """
     try:
-        frame = await _taken(device)
+        frame = await _taken(device, alone)
     except CaptureError:
         # Something on the way; once more, and what that says stands.
-        frame = await _taken(device)
+        frame = await _taken(device, alone)
     if _is_black(frame) and await is_secure(device):
         raise CaptureError("secure_screen", "the window in front forbids pictures")
     return frame
 
 
-async def _taken(device: AdbDevice) -> Frame:
+async def _taken(device: AdbDevice, alone: bool) -> Frame:
     try:
-        return frame_of(await device.raw("screencap", "-p", seconds=CAPTURE_SECONDS))
+        panel = None if alone else await panel_of(device)
+        data = await _captured(device, panel)
+        if panel is None and data.startswith(_SEVERAL):
+            panel = await panel_of(device)
+            data = await _captured(device, panel) if panel is not None else data
+        return frame_of(data)
     except EnvError as error:
         if error.code != "adb_timeout":
             raise
         raise CaptureError("timeout", f"no picture in {CAPTURE_SECONDS:g} s") from error
+
+
+async def _captured(device: AdbDevice, panel: str | None) -> bytes:
+    which = ["-d", panel] if panel is not None else []
+    return await device.raw("screencap", "-p", *which, seconds=CAPTURE_SECONDS)
 
 
 def _is_black(frame: Frame) -> bool:
