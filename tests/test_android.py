@@ -32,7 +32,9 @@ from pipeline.handset.wire import Output
 from pipeline.protocols import Environment
 from tests.androids import (
     FOCUS,
+    HEIGHT,
     PACKAGE,
+    WIDTH,
     AndroidPhone,
     OneDevice,
     PlainApp,
@@ -317,6 +319,60 @@ async def test_a_screen_that_turns_while_it_is_looked_at_is_looked_at_again(
 
     assert (torn.flags, whole.flags) == (["torn"], [])
     assert phone.count("screencap") == 1 + 2 + 1
+
+
+async def test_a_screen_that_turns_under_its_picture_is_looked_at_again(
+    world: AndroidEnvironment, phone: AndroidPhone
+) -> None:
+    phone.size, phone.rotation = (400, 200), 1
+    phone.tree = tree(node(text="Save", box="[300,20][380,60]"), rotation=1)
+
+    async def turning(command: str, output: Output) -> int:
+        del command
+        phone.size, phone.rotation = (WIDTH, HEIGHT), 0
+        phone.tree = tree(node(text="Save", box="[100,20][180,60]"))
+        await output.out(noise())
+        return 0
+
+    phone.on("screencap", turning)
+    before = phone.count("screencap")
+
+    seen = await world.observe()
+    await world.act(Click(point=HERE), [Pixel(x=140, y=40)])
+
+    assert phone.count("screencap") == before + 2
+    assert seen.frame is not None and (seen.frame.width, seen.flags) == (WIDTH, [])
+    assert seen.tree is not None and seen.tree.nodes[0].box is not None
+    assert seen.tree.nodes[0].box.contains(Pixel(x=140, y=40))
+    assert phone.asked[-1][1] == "input tap 140 40"
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_a_screen_that_does_not_stop_turning_is_torn(
+    world: AndroidEnvironment, phone: AndroidPhone, keeps: bool
+) -> None:
+    phone.size, phone.rotation = (400, 200), 1
+    phone.on("uiautomator dump", "ERROR: null root node returned by UiTestAutomationBridge.")
+
+    async def turning(command: str, output: Output) -> int:
+        del command
+        await output.out(phone.png)
+        if keeps:
+            # What is read after the picture is upright, what is read before the next one is not.
+            phone.on("dumpsys window displays", upright)
+        return 0
+
+    async def upright(command: str, output: Output) -> int:
+        del command
+        phone.scripts.pop(0)
+        await output.out(b"  cur=200x400\n  mRotation=ROTATION_0\n  mCurrentFocus=Window{1 u0 com.a/.B}\n")
+        return 0
+
+    phone.on("screencap", turning)
+
+    seen = await world.observe()
+
+    assert ("torn" in seen.flags) is keeps
 
 
 async def test_an_application_that_does_not_respond_is_an_event_once(

@@ -17,10 +17,10 @@ from pipeline.actions import Action, Pixel, TakeNote, Type
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_actions import Hands
 from pipeline.envs.android_anr import AnrLog
-from pipeline.envs.android_apps import PhoneApps, Provide
+from pipeline.envs.android_apps import HostError, PhoneApps, Provide
 from pipeline.envs.android_capture import capture
 from pipeline.envs.android_display import Display, View, read_display
-from pipeline.envs.android_launch import Launcher, go_home
+from pipeline.envs.android_launch import Launcher, dismiss_stale, go_home
 from pipeline.envs.android_tree import IDLE_SECONDS, Dumped, TreeReader
 from pipeline.envs.android_typing import UNVERIFIED, check_arrived
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
@@ -71,7 +71,8 @@ class _Shot(NamedTuple):
     dumped: Dumped | None
     tree_error: TreeErrorCode | None
     display: Display
-    view: View | None
+    before: Display
+    """The screen before its picture was taken; `display` is the screen after it."""
     not_responding: str
     """The application that the system says does not respond; empty when it says so of none."""
 
@@ -80,6 +81,18 @@ class _Shot(NamedTuple):
         """Whether the screen turned while it was looked at."""
         turned = self.dumped is not None and self.dumped.rotation != self.display.rotation
         return turned or (self.frame is not None and self.view is None)
+
+    @property
+    def view(self) -> View | None:
+        """How the picture lies on the display; nothing where the two cannot be of the same moment."""
+        if self.frame is None or self.before[:3] != self.display[:3]:
+            return None
+        return View.of(self.frame.width, self.frame.height, self.display)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a second look may show something else: most sideways pictures are of a screen that was turning."""
+        return self.torn or (self.view is not None and self.view.turned)
 
 
 class _Held(NamedTuple):
@@ -126,6 +139,7 @@ class AndroidEnvironment(Environment):
         try:
             with self._noting_trouble():
                 await go_home(phone.device)
+                await dismiss_stale(phone.device)
                 await self._held.anrs.begin()
                 await apps.prepare(task)
                 await apps.open(task.start.app_id, task.start.path)
@@ -140,7 +154,7 @@ class AndroidEnvironment(Environment):
         began, held = time.monotonic(), self._holding()
         with self._noting_trouble():
             shot = await self._taken(held)
-            if shot.torn:
+            if shot.doubtful:
                 shot = await self._taken(held)
         before, self._shot = self._shot, shot
         self._nodes = _in_picture(shot)
@@ -224,21 +238,23 @@ class AndroidEnvironment(Environment):
     async def _taken(self, held: _Held) -> _Shot:
         """Tree first: the tool that makes it waits until the screen is at rest; then the picture."""
         device = held.phone.device
-        display = await read_display(device)
+        before = await read_display(device)
         dumped, tree_error, hung = None, None, ""
-        quiet = held.trees.is_quiet(display.focus)
+        quiet = held.trees.is_quiet(before.focus)
         if quiet:
             await asyncio.sleep(max(0.0, self._acted_at + _SETTLE_SECONDS - time.monotonic()))
         try:
-            dumped = await held.trees.read(display.focus)
+            dumped = await held.trees.read(before.focus)
         except TreeError as error:
             tree_error = error.code
             hung = held.anrs.latest if quiet else await held.anrs.read()
-        frame, capture_error = await _pictured(device, alone=display.alone)
+        if dumped is None or dumped.rotation != before.rotation:
+            # What turned while the screen came to rest has not turned under the picture.
+            before = await read_display(device)
+        frame, capture_error = await _pictured(device, alone=before.alone)
         display = await read_display(device)
-        view = View.of(frame.width, frame.height, display) if frame is not None else None
         app = display.not_responding or (hung if hung == display.package else "")
-        return _Shot(frame, capture_error, dumped, tree_error, display, view, app)
+        return _Shot(frame, capture_error, dumped, tree_error, display, before, app)
 
     async def _arrived(self, held: _Held, text: str) -> list[str]:
         """Read a typed text back where the tree allows it; raises ActionError when the field does not show it."""
@@ -291,12 +307,15 @@ class AndroidEnvironment(Environment):
 
     @contextlib.contextmanager
     def _noting_trouble(self) -> Iterator[None]:
-        """A device that does not do what devices do is given back as one that did not work."""
+        """A device that does not do what devices do is given back as one that did not work.
+
+        One that cannot take an application is none for this episode either; what this machine lacks is not its fault.
+        """
         began = time.monotonic()
         try:
             yield
-        except EnvError:
-            self._worked = False
+        except (EnvError, SetupError) as error:
+            self._worked = self._worked and isinstance(error, HostError)
             raise
         except asyncio.CancelledError:
             self._worked = self._worked and time.monotonic() - began < _PATIENCE_SECONDS
