@@ -65,6 +65,24 @@ async def world(there: Plugged) -> AsyncIterator[AndroidEnvironment]:
     await environment.close()
 
 
+async def test_a_window_of_before_is_dismissed(there: Plugged, phone: Logging) -> None:
+    shown, phone.focus = phone.focus, "Application Not Responding: org.example.old"
+
+    async def stop(command: str, output: Output) -> int:
+        del command, output
+        phone.focus = shown
+        return 0
+
+    phone.on("am force-stop org.example.old", stop)
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+
+    observation = await environment.observe()
+
+    assert (observation.location, observation.flags, environment.drain_events()) == (shown, [], [])
+    await environment.close()
+
+
 async def test_only_what_the_log_says_from_now_on_counts(there: Plugged, phone: Logging) -> None:
     log = AnrLog(there.device)
     await log.begin()

@@ -10,6 +10,7 @@ import pytest
 from pipeline.actions import Finished, PressBack, Wait
 from pipeline.envs import devices
 from pipeline.envs.android import AndroidEnvironment, Phone
+from pipeline.envs.android_apps import HostError
 from pipeline.envs.device_leases import Leases
 from pipeline.envs.devices import OwnDevice, SharedDevices
 from pipeline.errors import EnvError, SetupError
@@ -107,6 +108,29 @@ async def test_a_device_that_hangs_in_an_episode_costs_that_attempt_only(
     assert (first.trajectory.fault.boundary, first.trajectory.fault.code) == ("env", "adb_timeout")
     assert second.trajectory.termination == "finished"
     assert second.attempt.environment is not None and second.attempt.environment.device == two.serials[1]
+    await environment.close()
+
+
+@pytest.mark.parametrize(("error", "another"), [(SetupError, True), (HostError, False)])
+async def test_a_device_that_cannot_take_an_application_stands_behind_the_others(
+    scratch: Scratch, two: Two, tmp_path: Path, error: type[SetupError], another: bool
+) -> None:
+    class Refusing(PlainApp):
+        async def reset(self) -> None:
+            if self.device.serial == two.serials[0]:
+                raise error("reset_failed", "it stays as it is")
+
+    fleet = _shared(scratch, two, tmp_path)
+    environment = AndroidEnvironment(fleet, lambda _, device: Refusing(device))
+    with pytest.raises(SetupError):
+        await environment.start(phone_task())
+    await environment.finish()
+
+    phone = await fleet.take()
+
+    assert (phone.name == two.serials[1]) is another
+    assert ('"failures":1' in next((tmp_path / "leases").glob(f"*{two.wires[0].port}*")).read_text()) is another
+    await fleet.give_back(phone, worked=True)
     await environment.close()
 
 

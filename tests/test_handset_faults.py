@@ -161,6 +161,17 @@ def test_the_display_turns_on_order(phone: Held) -> None:
     assert Image.open(io.BytesIO(shot(phone))).size == (780, 1688)
 
 
+def test_an_application_that_does_not_respond_behind_the_launcher_is_ended_with_its_window(phone: Held) -> None:
+    phone.open(NOTES)
+    order(phone, f"anr:{NOTES}*1")
+    phone.sh("input keyevent KEYCODE_HOME")
+    shown = phone.sh("dumpsys window displays")
+    phone.sh(f"am force-stop {NOTES}")
+
+    assert f"Application Not Responding: {NOTES}" in shown
+    assert "Application Not Responding" not in phone.sh("dumpsys window displays")
+
+
 def test_it_goes_offline_and_comes_back(phone: Held) -> None:
     order(phone, "offline:1")
     phone.host("disconnect", phone.serial)

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -19,6 +20,10 @@ from pipeline.envs.web_sites import Site
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.records import ProbeRead
 from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
+
+
+class HostError(SetupError):
+    """What this machine or the task kept from being prepared: no device is to blame for it."""
 
 
 class PhoneApp(Protocol):
@@ -97,7 +102,8 @@ class WrappedSite(PhoneApp):
         """See that the package is there, and serve; raises SetupError."""
         if not await installed_files(self._device, self.package):
             raise SetupError("app_not_installed", f"{self._device.serial} has no package {self.package}")
-        await self._site.start()
+        with _here():
+            await self._site.start()
 
     async def reset(self) -> None:
         """Put the site's state back, and let the phone reach it where it is now; raises SetupError or EnvError.
@@ -108,15 +114,17 @@ class WrappedSite(PhoneApp):
         await self._device.done("am", "force-stop", self.package)
         if self._only:
             await clear(self._device, self.package)
-        await self._site.reset()
+        with _here():
+            await self._site.reset()
         port = urlsplit(self._site.base_url).port
         if port is None:
-            raise SetupError("no_port", f"{self._site.base_url} names no port that the phone could reach")
+            raise HostError("no_port", f"{self._site.base_url} names no port that the phone could reach")
         await self._device.reverse(port)
 
     async def apply(self, operations: Sequence[SetupOperation]) -> None:
         """As the site does."""
-        await self._site.apply(operations)
+        with _here():
+            await self._site.apply(operations)
 
     async def offer(self) -> None:
         """The package comes to know the address by opening it; then it is closed again."""
@@ -133,7 +141,8 @@ class WrappedSite(PhoneApp):
 
     async def mark(self) -> None:
         """As the site does."""
-        await asyncio.to_thread(self._site.mark)
+        with _here():
+            await asyncio.to_thread(self._site.mark)
 
     async def changes(self) -> list[list[str]]:
         """As the site tells."""
@@ -145,6 +154,15 @@ class WrappedSite(PhoneApp):
     async def close(self) -> None:
         """Stop serving."""
         await self._site.close()
+
+
+@contextmanager
+def _here() -> Iterator[None]:
+    """What fails in the block fails on this machine; raises HostError."""
+    try:
+        yield
+    except SetupError as error:
+        raise HostError(error.code, error.message) from error
 
 
 Provide = Callable[[str, AdbDevice], PhoneApp]

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pipeline.app_entry import PhoneEntry, SettingState
 from pipeline.app_state import difference
 from pipeline.envs.adb_device import AdbDevice
-from pipeline.envs.android_apps import PhoneApp
+from pipeline.envs.android_apps import HostError, PhoneApp
 from pipeline.envs.android_launch import Launcher, speak
 from pipeline.envs.android_reinstall import clear, installed_files, reinstall
 from pipeline.envs.phone_data import phone_state, read_phone
@@ -69,7 +69,7 @@ class InstalledApp(PhoneApp):
         """Write files of the device; raises SetupError, for every other operation too."""
         for operation in operations:
             if operation.kind != "write":
-                raise SetupError("setup_failed", f"'{operation.kind}' cannot be done on a device")
+                raise HostError("setup_failed", f"'{operation.kind}' cannot be done on a device")
             with boundary(SetupError, "setup_failed"):
                 await self._device.push(operation.content.encode(), operation.target)
 

@@ -102,3 +102,10 @@ async def go_home(device: AdbDevice) -> None:
     )
     if ran.code != 0:
         raise EnvError("input_refused", f"the device takes no input: {ran.complaint}")
+
+
+async def dismiss_stale(device: AdbDevice) -> None:
+    """End an application that did not respond to somebody before, whose window lies over all else; raises EnvError."""
+    display = await read_display(device)
+    if display.not_responding:
+        await device.done("am", "force-stop", display.not_responding)

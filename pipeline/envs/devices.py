@@ -66,13 +66,12 @@ class SharedDevices(Fleet):
             raise SetupError("no_device", "adb lists no device; connect one, or name it in `devices`")
         until, problems = time.monotonic() + self._wait_seconds, dict[str, str]()
         while True:
-            for serial in serials:
+            for serial in list(serials):
                 lease = self._leases.claim(serial)
                 phone = await self._readied(serial, lease, problems) if lease is not None else None
                 if phone is not None:
                     # The next episode finds its application already made ready here.
-                    serials.remove(serial)
-                    serials.insert(0, serial)
+                    self._prefer(serial, 0)
                     return phone
             if time.monotonic() > until or all(map(self._leases.in_quarantine, serials)):
                 raise SetupError("no_device", f"no device can be had: {self._reasons(problems)}")
@@ -83,6 +82,8 @@ class SharedDevices(Fleet):
         ours = self._ours.pop(phone.device.serial)
         try:
             ours.lease.note(worked=worked)
+            if not worked:
+                self._prefer(phone.device.serial, len(self._serials))
             if not phone.device.over_tcp:
                 # One server at a time can have a device on the bus.
                 await ours.server.close()
@@ -97,6 +98,11 @@ class SharedDevices(Fleet):
             await server.close()
         self._ours, self._devices = {}, {}
 
+    def _prefer(self, serial: str, place: int) -> None:
+        """Try a device at this place of the order from now on: the last one that worked first, one that failed last."""
+        self._serials.remove(serial)
+        self._serials.insert(place, serial)
+
     async def _readied(self, serial: str, lease: Lease, problems: dict[str, str]) -> Phone | None:
         """The device when it is ready; else it is released and has one failure more."""
         with ExitStack() as undo:
@@ -108,6 +114,7 @@ class SharedDevices(Fleet):
             except SetupError as error:
                 problems[serial] = error.message
                 lease.note(worked=False)
+                self._prefer(serial, len(self._serials))
                 return None
             undo.pop_all()
         phone = Phone(device, serial, "adb", life.build)

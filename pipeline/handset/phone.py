@@ -203,6 +203,8 @@ class Phone:
             if self._front is task:
                 self.window = None
                 await self.home()
+            elif self.window is not None and self.window.about == name:
+                self.window = None
             for view in task.views:
                 await view.close()
 

@@ -33,6 +33,8 @@ class Window(NamedTuple):
     answer: Answer
     dismissal: str
     """The key that stands for pressing Back."""
+    about: str = ""
+    """The package that does not respond, where the window says so."""
     field: str | None = None
     """What its text field holds at first, where it has one."""
 
@@ -40,7 +42,9 @@ class Window(NamedTuple):
 def not_responding(package: str, label: str, language: str, answer: Answer) -> Window:
     """The window over an application that does not respond."""
     text = _NOT_RESPONDING[language].format(name=label)
-    return Window(f"Application Not Responding: {package}", text, _buttons(language, "close", "wait"), answer, "wait")
+    return Window(
+        f"Application Not Responding: {package}", text, _buttons(language, "close", "wait"), answer, "wait", package
+    )
 
 
 def question(dialog: Dialog, title: str, language: str, answered: Callable[[], None]) -> Window:
@@ -55,7 +59,7 @@ def question(dialog: Dialog, title: str, language: str, answered: Callable[[], N
 
     keys = ("ok",) if dialog.type == "alert" else ("cancel", "ok")
     field = dialog.default_value if dialog.type == "prompt" else None
-    return Window(title, dialog.message, _buttons(language, *keys), answer, keys[0], field)
+    return Window(title, dialog.message, _buttons(language, *keys), answer, keys[0], field=field)
 
 
 def _buttons(language: str, *keys: str) -> tuple[tuple[str, str], ...]:
