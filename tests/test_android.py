@@ -445,6 +445,27 @@ async def test_every_episode_resets_the_same_application(there: Plugged) -> None
     assert fleet.worked == [True, True]
 
 
+@pytest.mark.parametrize("noticed_by", ["look", "probe"])
+async def test_a_boot_during_an_episode_ends_it_and_the_device_did_not_work(
+    there: Plugged, phone: AndroidPhone, noticed_by: str
+) -> None:
+    fleet = OneDevice(there.device)
+    environment = AndroidEnvironment(fleet, lambda _, device: PlainApp(device))
+    await environment.start(phone_task())
+    await environment.observe()
+
+    phone.boot_id = "second"
+    there.wire.drop()
+
+    with pytest.raises(EnvError) as caught:
+        await (environment.observe() if noticed_by == "look" else environment.probe([], 1))
+    assert caught.value.code == "rebooted"
+    await environment.start(phone_task())
+    assert (await environment.observe()).frame is not None
+    await environment.close()
+    assert fleet.worked == [False, True]
+
+
 async def test_after_a_boot_only_a_new_boot_id_counts(there: Plugged, phone: AndroidPhone) -> None:
     first = await boot_id(there.device)
     waiting = asyncio.create_task(ready(there.device, 10.0, stale=first))

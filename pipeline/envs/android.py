@@ -21,6 +21,8 @@ from pipeline.envs.android_apps import HostError, PhoneApps, Provide
 from pipeline.envs.android_capture import capture
 from pipeline.envs.android_display import Display, View, read_display
 from pipeline.envs.android_launch import Launcher, dismiss_stale, go_home
+from pipeline.envs.android_ready import boot_id
+from pipeline.envs.android_settings import KeptSettings, Settings
 from pipeline.envs.android_tree import IDLE_SECONDS, Dumped, TreeReader
 from pipeline.envs.android_typing import UNVERIFIED, check_arrived
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
@@ -102,6 +104,8 @@ class _Held(NamedTuple):
     apps: PhoneApps
     trees: TreeReader
     anrs: AnrLog
+    boot_id: str
+    """Of the boot that the episode began in."""
 
 
 class AndroidEnvironment(Environment):
@@ -113,12 +117,17 @@ class AndroidEnvironment(Environment):
         provide: Provide,
         *,
         names: Mapping[str, str] | None = None,
+        settings: Settings | None = None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        """`provide` makes a device's application; `names` are packages by what people call them."""
+        """`provide` makes a device's application; `names` are packages by what people call them.
+
+        `settings` are those that no episode leaves changed, by the package that has them as state.
+        """
         self._fleet = fleet
         self._provide = provide
         self._names = dict(names or {})
+        self._settings = settings or {}
         self._idle_seconds = idle_seconds
         self._held: _Held | None = None
         self._apps: PhoneApps | None = None
@@ -134,10 +143,11 @@ class AndroidEnvironment(Environment):
         await self.finish()
         phone = await self._fleet.take()
         apps = await self._apps_on(phone.device)
-        self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds), AnrLog(phone.device))
+        self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds), AnrLog(phone.device), "")
         self._worked, self._shot, self._nodes, self._events = True, None, [], []
         try:
             with self._noting_trouble():
+                self._held = self._held._replace(boot_id=await boot_id(phone.device))
                 await go_home(phone.device)
                 await dismiss_stale(phone.device)
                 await self._held.anrs.begin()
@@ -156,6 +166,7 @@ class AndroidEnvironment(Environment):
             shot = await self._taken(held)
             if shot.doubtful:
                 shot = await self._taken(held)
+            await _check_same_boot(held)
         before, self._shot = self._shot, shot
         self._nodes = _in_picture(shot)
         return Observation(
@@ -190,10 +201,12 @@ class AndroidEnvironment(Environment):
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask, and the changes since `start`; raises EnvError when device or page is gone."""
-        apps = self._holding().apps
-        apps.check()
+        held = self._holding()
+        held.apps.check()
         with self._noting_trouble():
-            return await apps.read(checks, observation_index)
+            found = await held.apps.read(checks, observation_index)
+            await _check_same_boot(held)
+            return found
 
     def drain_events(self) -> list[Event]:
         """Events since the last call, in order."""
@@ -232,7 +245,7 @@ class AndroidEnvironment(Environment):
         if self._apps is None or self._apps.device is not device:
             if self._apps is not None:
                 await self._apps.close()
-            self._apps = PhoneApps(self._provide, device)
+            self._apps = PhoneApps(self._provide, device, KeptSettings(device, self._settings))
         return self._apps
 
     async def _taken(self, held: _Held) -> _Shot:
@@ -320,6 +333,12 @@ class AndroidEnvironment(Environment):
         except asyncio.CancelledError:
             self._worked = self._worked and time.monotonic() - began < _PATIENCE_SECONDS
             raise
+
+
+async def _check_same_boot(held: _Held) -> None:
+    """Raise EnvError when the device has booted since the episode began: what was there before may be gone."""
+    if await boot_id(held.phone.device) != held.boot_id:
+        raise EnvError("rebooted", f"{held.phone.name} has booted again since the episode began")
 
 
 async def _left(held: _Held) -> None:

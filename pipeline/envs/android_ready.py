@@ -56,7 +56,10 @@ async def ready(
 
 async def boot_id(device: AdbDevice) -> str:
     """The id of the device's present boot; raises EnvError."""
-    return (await device.done("cat", _BOOT_ID)).text.strip()
+    ran = await device.run_all(["cat", _BOOT_ID], reading=True)
+    if ran.code != 0:
+        raise EnvError("command_failed", f"the id of its boot cannot be read: {ran.complaint}")
+    return ran.text.strip()
 
 
 async def set_mark(device: AdbDevice) -> None:
