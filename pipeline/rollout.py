@@ -152,7 +152,8 @@ async def _keep(cast: _Cast, prefix: Prefix, number: int) -> None:
 
 async def _load(cast: _Cast, episode: Episode, prefix: Prefix) -> bool:
     """Begin in the state that the prefix led to before; false, and nothing has happened, when it is not kept."""
-    if prefix.reached is None or not isinstance(cast.environment, Keeping):
+    reached, prefix.reached = prefix.reached, None  # until it has been seen to work once more
+    if reached is None or not isinstance(cast.environment, Keeping):
         return False
     async with _bounded(cast.plan.limits.start_seconds, SetupError, "start"):
         begun = await cast.environment.start_from(cast.task, prefix.name)
@@ -160,13 +161,13 @@ async def _load(cast: _Cast, episode: Episode, prefix: Prefix) -> bool:
         return False
     episode.environment = begun
     episode.read(prefix.first_reads)
-    for reply in prefix.replies[: prefix.reached]:
+    for reply in prefix.replies[:reached]:
         _tell(cast, episode, reply)
     await _look(cast, episode)
     unmet = await _unmet(cast, episode, prefix)
     if unmet:
-        prefix.reached = None
         raise _not_reached(f"in the state that was kept these do not hold: {', '.join(unmet)}")
+    prefix.reached = reached
     return True
 
 

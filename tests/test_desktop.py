@@ -304,3 +304,46 @@ async def test_an_episode_finds_nothing_of_the_one_before() -> None:
     assert set(await machine.files()) == {NOTE}
     assert machine.held == frozenset()
     assert [node.value for node in (await machine.tree()).nodes] == [""]
+
+
+# --- states that are kept ------------------------------------------------------------------------------------------
+
+
+async def wrote(desktop: DesktopEnvironment, machine: FakeMachine) -> None:
+    """Write a file and a folder, remove another file."""
+    await desktop.act(Type(content="written"), [])
+    await desktop.act(Hotkey(keys=["Control", "s"]), [])
+    await machine.remove(NOTE)
+
+
+async def changes(desktop: DesktopEnvironment) -> list[list[str]] | None:
+    return (await desktop.probe([], 0))[0].value
+
+
+async def test_a_kept_home_is_begun_with_and_its_changes_are_told(desktop: DesktopEnvironment, machine: Noted) -> None:
+    await wrote(desktop, machine)
+    home, told = await machine.files(), await changes(desktop)
+    await desktop.keep("here")
+    await desktop.start(desktop_task())
+    assert await changes(desktop) == []
+
+    for _ in range(2):
+        begun = await desktop.start_from(desktop_task(), "here")
+        assert begun is not None and (await machine.files(), await changes(desktop)) == (home, told)
+
+    assert sorted(told or []) == [[NOTE, "removed"], [FILE, "added"]]
+
+
+async def test_nothing_is_kept_where_other_windows_are_open(desktop: DesktopEnvironment, machine: Noted) -> None:
+    await machine.leave()
+
+    await desktop.keep("here")
+
+    assert await desktop.start_from(desktop_task(), "here") is None
+
+
+async def test_what_is_kept_goes_with_the_environment(desktop: DesktopEnvironment) -> None:
+    await desktop.keep("here")
+    await desktop.close()
+
+    assert await desktop.start_from(desktop_task(), "here") is None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pipeline.actions import Action, Pixel, TakeNote, Type
 from pipeline.app_entry import load_program
 from pipeline.envs.desktop_actions import Hands
-from pipeline.envs.desktop_programs import LoadProgram, Programs
+from pipeline.envs.desktop_programs import KeptHome, LoadProgram, Programs
 from pipeline.envs.desktop_typing import UNVERIFIED, check_arrived
 from pipeline.envs.machine import Machine, Seen, Window
 from pipeline.envs.machines import Machines
@@ -58,11 +58,28 @@ class DesktopEnvironment(Environment):
         self._load = load
         self._held: _Held | None = None
         self._nodes: list[Node] = []
+        self._windows: list[Window] = []
+        self._kept: dict[str, KeptHome] = {}
         self._worked = True
         self._acted = False
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """Restore the machine, lay out what the programs find, start the first of them; raises SetupError."""
+        return await self._begin(task, None)
+
+    async def keep(self, name: str) -> None:
+        """Keep the home folder, where the windows are those of the beginning: else files are not all that matters."""
+        held = self._holding()
+        with self._noting_trouble():
+            if await held.machine.windows() == self._windows:
+                self._kept[name] = await held.programs.kept()
+
+    async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
+        """Start, with the home folder as it was kept before any program runs."""
+        kept = self._kept.get(name)
+        return await self._begin(task, kept) if kept else None
+
+    async def _begin(self, task: TaskSpec, kept: KeptHome | None) -> EnvironmentInfo:
         await self.finish()
         machine = await self._machines.take()
         programs = Programs(machine, self._load)
@@ -71,8 +88,11 @@ class DesktopEnvironment(Environment):
         try:
             with self._noting_trouble():
                 await programs.prepare(task)
+                if kept is not None:
+                    await programs.put(kept)
                 await programs.start(task.start.path)
-                await programs.mark()
+                await programs.mark(kept)
+                self._windows = await machine.windows()
         except EnvError as error:
             raise SetupError(error.code, error.message) from error
         return EnvironmentInfo(driver="desktop", provider=machine.provider, device=machine.name, build=machine.build)
@@ -140,6 +160,7 @@ class DesktopEnvironment(Environment):
 
     async def close(self) -> None:
         """End the episode and the machine."""
+        self._kept.clear()
         await self.finish()
         await self._machines.close()
 

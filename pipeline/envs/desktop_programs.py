@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.app_entry import ProgramEntry, filled
 from pipeline.app_state import difference
@@ -36,6 +37,19 @@ _AGAIN_SECONDS = 20.0
 """What a program has to show a window when it is launched within an episode."""
 
 
+_PLACE = ".place"
+"""A file for whose sake a folder is made."""
+
+
+class KeptHome(NamedTuple):
+    """What an episode made of the home folder, and the states that it began with."""
+
+    written: dict[str, bytes]
+    folders: list[str]
+    removed: list[str]
+    began: dict[str, dict[str, str]]
+
+
 class Programs:
     """The programs of one machine's episode, by id."""
 
@@ -44,6 +58,7 @@ class Programs:
         self._load = load
         self._entries: dict[str, ProgramEntry] = {}
         self._began: dict[str, dict[str, str]] = {}
+        self._marked: dict[str, str] = {}
         self._home = ""
 
     async def prepare(self, task: TaskSpec) -> None:
@@ -71,11 +86,32 @@ class Programs:
         except (EnvError, ActionError) as error:
             raise SetupError("app_not_ready", f"{entry.app_id}: {error}") from error
 
-    async def mark(self) -> None:
-        """Remember the states the episode begins with; raises SetupError."""
+    async def mark(self, kept: KeptHome | None = None) -> None:
+        """Remember the states the episode begins with, or those that led to what was kept; raises SetupError."""
         with boundary(SetupError, "setup_failed"):
-            files = await self._machine.files()
-            self._began = {app_id: state_of(files, entry.state) for app_id, entry in self._entries.items()}
+            self._marked = await self._machine.files()
+        began = {app_id: state_of(self._marked, entry.state) for app_id, entry in self._entries.items()}
+        self._began = kept.began if kept else began
+
+    async def kept(self) -> KeptHome:
+        """What has become of the home folder since it was marked; raises EnvError."""
+        now = await self._machine.files()
+        changed = [path for path, value in now.items() if self._marked.get(path) != value]
+        with boundary(EnvError, "keep_failed"):
+            written = {path: await self._machine.read(path) for path in changed if not path.endswith("/")}
+        folders = [path for path in changed if path.endswith("/")]
+        return KeptHome(written, folders, [path for path in self._marked if path not in now], self._began)
+
+    async def put(self, kept: KeptHome) -> None:
+        """Make the home folder what it was when it was kept; programs must not run yet. Raises SetupError."""
+        with boundary(SetupError, "setup_failed"):
+            for path in kept.removed:
+                await self._machine.remove(path.rstrip("/"))
+            for folder in kept.folders:
+                await self._machine.write(f"{folder}{_PLACE}", b"")
+                await self._machine.remove(f"{folder}{_PLACE}")
+            for path, content in kept.written.items():
+                await self._machine.write(path, content)
 
     async def launch_by_name(self, name: str) -> None:
         """Start a program of the episode by what people call it; raises ActionError or EnvError."""
