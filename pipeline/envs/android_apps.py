@@ -16,6 +16,7 @@ from pipeline.app_entry import PhoneEntry
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_launch import Launcher, speak
 from pipeline.envs.android_reinstall import clear, installed_files
+from pipeline.envs.android_settings import KeptSettings
 from pipeline.envs.web_sites import Site
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.records import ProbeRead
@@ -172,8 +173,10 @@ Provide = Callable[[str, AdbDevice], PhoneApp]
 class PhoneApps:
     """The applications of one device, by id."""
 
-    def __init__(self, provide: Provide, device: AdbDevice) -> None:
+    def __init__(self, provide: Provide, device: AdbDevice, kept: KeptSettings | None = None) -> None:
+        """`kept` are the device's settings that no episode leaves changed."""
         self._provide = provide
+        self._kept = kept or KeptSettings(device, {})
         self.device = device
         self._started: dict[str, PhoneApp] = {}
         self._episode: dict[str, PhoneApp] = {}
@@ -181,6 +184,7 @@ class PhoneApps:
 
     async def prepare(self, task: TaskSpec) -> None:
         """Reset and set up the task's applications; raises SetupError."""
+        await self._kept.keep()
         self._home, self._episode = task.start.app_id, {}
         for app_id in dict.fromkeys([task.start.app_id, *task.app_ids]):
             app = self._started.get(app_id)
@@ -235,6 +239,7 @@ class PhoneApps:
                 await app.leave()
             except EnvError as error:
                 trouble = trouble or error
+        await self._kept.leave()
         if trouble is not None:
             raise trouble
 

@@ -6,8 +6,10 @@ worker), `handset` (an emulated phone for each worker, which is not Android).
 
 from __future__ import annotations
 
+import contextlib
+
 from catalogs.pools import mobile_pool
-from pipeline.app_entry import PhoneEntry, entry_names, load_app, load_entry, load_phone_app
+from pipeline.app_entry import PhoneEntry, SettingState, entry_names, load_app, load_entry, load_phone_app
 from pipeline.app_instance import Instance
 from pipeline.config import RunConfig
 from pipeline.envs.adb_device import AdbDevice
@@ -34,7 +36,7 @@ def phone_environment(config: RunConfig, scratch: Scratch) -> AndroidEnvironment
         site = Instance(load_app(entry.page_of), scratch)
         return WrappedSite(entry, site, device, only=entry.package.startswith(_WEB))
 
-    return AndroidEnvironment(_fleet(config, scratch), provide, names=_names())
+    return AndroidEnvironment(_fleet(config, scratch), provide, names=_names(), settings=_settings())
 
 
 def _fleet(config: RunConfig, scratch: Scratch) -> Fleet:
@@ -61,6 +63,19 @@ def _names() -> dict[str, str]:
     return {row.name: row.package for row in mobile_pool()} | {entry.title: entry.package for entry in _entries()}
 
 
+def _settings() -> dict[str, list[SettingState]]:
+    """The settings that applications have as state, by package."""
+    found: dict[str, list[SettingState]] = {}
+    for entry in _entries():
+        found.setdefault(entry.package, []).extend(source for source in entry.state if isinstance(source, SettingState))
+    return {package: states for package, states in found.items() if states}
+
+
 def _entries() -> list[PhoneEntry]:
-    entries = [load_entry(name) for name in entry_names()]
-    return [entry for entry in entries if isinstance(entry, PhoneEntry)]
+    """Those that can be read: a run needs no entry but those of its own tasks, which are read before."""
+    found: list[PhoneEntry] = []
+    for name in entry_names():
+        with contextlib.suppress(ConfigError):
+            entry = load_entry(name)
+            found += [entry] if isinstance(entry, PhoneEntry) else []
+    return found
