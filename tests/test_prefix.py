@@ -84,7 +84,7 @@ async def test_the_policy_takes_over_where_the_segments_before_are_done(segment:
     assert (record.attempt.start_segment, record.attempt.prefix_attempt_id) == (segment, earlier.attempt.attempt_id)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["Add the to-dos", "Write the notes", "Set the priority of"]))
 async def test_a_prefix_and_the_rest_lead_where_the_whole_led(seed: int, beginning: str) -> None:
     task, direct = fake_task(beginning), Watched()
