@@ -11,7 +11,8 @@ from pipeline.actions import Click, LaunchApp, Pixel, Point, PressBack
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android import AndroidEnvironment
 from pipeline.errors import ActionError, EnvError, SetupError
-from tests.androids import AndroidPhone, OneDevice, PlainApp, phone_task
+from pipeline.handset.wire import Output
+from tests.androids import AndroidPhone, OneDevice, PlainApp, noise, phone_task
 from tests.phones import Plugged, plugged
 
 HERE = Point(x=500, y=500)
@@ -127,3 +128,39 @@ async def test_a_call_that_nobody_would_wait_for_any_longer_counts_against_a_slo
         await environment.finish()
 
         assert fleet.worked == [worked]
+
+
+async def test_a_tree_tool_that_never_answers_counts_against_the_device(there: Plugged, phone: AndroidPhone) -> None:
+    async with hanging_tool(there.device, phone) as (environment, fleet):
+        with pytest.raises(EnvError) as caught:
+            await environment.observe()
+
+        await environment.finish()
+
+        assert (caught.value.code, fleet.worked) == ("tree_tool_hung", [False])
+
+
+async def test_a_screen_that_draws_without_end_is_no_trouble_of_the_device(there: Plugged, phone: AndroidPhone) -> None:
+    async def drawn(command: str, output: Output) -> int:
+        del command
+        await output.out(noise(seed=phone.count("screencap")))
+        return 0
+
+    phone.on("screencap", drawn)
+    async with hanging_tool(there.device, phone) as (environment, fleet):
+        observation = await environment.observe()
+
+        await environment.finish()
+
+        assert (observation.tree_error, fleet.worked) == ("not_idle", [True])
+
+
+@asynccontextmanager
+async def hanging_tool(device: AdbDevice, phone: AndroidPhone) -> AsyncIterator[tuple[AndroidEnvironment, OneDevice]]:
+    """An episode on a phone whose tree tool says nothing."""
+    phone.on("uiautomator", phone.hang)
+    fleet = OneDevice(device)
+    environment = AndroidEnvironment(fleet, lambda *_: PlainApp(device), idle_seconds=0.3)
+    await environment.start(phone_task())
+    yield environment, fleet
+    await environment.close()

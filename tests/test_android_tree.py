@@ -117,6 +117,24 @@ async def test_what_is_no_tree_is_a_typed_failure(there: Plugged, said: bytes, c
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("said", [b"ERROR: could not get idle state.\n", tree()])
+async def test_a_tool_that_answers_late_is_told_from_one_that_never_does(there: Plugged, said: bytes) -> None:
+    assert isinstance(there.phone, AndroidPhone)
+    reader = TreeReader(there.device, 0.3)
+    there.phone.on("uiautomator", there.phone.hang)
+    with pytest.raises(TreeError):
+        await reader.read("screen")
+    unanswered = reader.unanswered
+    with pytest.raises(EnvError) as caught:
+        await reader.prove("screen")
+
+    there.phone.on("uiautomator", said)
+    await reader.prove("screen")
+
+    assert unanswered and caught.value.code == "tree_tool_hung"
+    assert reader.is_quiet("screen") is (b"ERROR" in said)
+
+
 async def test_a_window_that_is_missing_for_a_moment_is_asked_for_once_more(there: Plugged) -> None:
     answers = [b"ERROR: null root node returned\n", tree(node(text="Here", clickable="true"))]
 

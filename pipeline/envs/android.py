@@ -167,6 +167,8 @@ class AndroidEnvironment(Environment):
             if shot.doubtful:
                 shot = await self._taken(held)
             await _check_same_boot(held)
+            if held.trees.unanswered and not shot.not_responding and await self._is_still(held, shot):
+                await held.trees.prove(shot.display.focus)
         before, self._shot = self._shot, shot
         self._nodes = _in_picture(shot)
         return Observation(
@@ -268,6 +270,11 @@ class AndroidEnvironment(Environment):
         display = await read_display(device)
         app = display.not_responding or (hung if hung == display.package else "")
         return _Shot(frame, capture_error, dumped, tree_error, display, before, app)
+
+    async def _is_still(self, held: _Held, shot: _Shot) -> bool:
+        """Whether the screen looks as it did; one that draws has a tree tool that waits."""
+        frame, _ = await _pictured(held.phone.device, alone=shot.display.alone)
+        return frame == shot.frame
 
     async def _arrived(self, held: _Held, text: str) -> list[str]:
         """Read a typed text back where the tree allows it; raises ActionError when the field does not show it."""

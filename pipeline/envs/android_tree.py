@@ -22,6 +22,8 @@ IDLE_SECONDS = 6.0
 QUIET_SECONDS = 20.0
 """How long a screen that did not is left alone."""
 
+_MORE_TIME = 2.0
+"""So many times as long a tool is given that has said nothing; Android's own gives up after ten seconds."""
 _MOST_BYTES = 8_000_000
 _MOST_NAME = 200
 _XML = re.compile(rb"<hierarchy\b.*</hierarchy>", re.DOTALL)
@@ -76,6 +78,8 @@ class TreeReader:
         self._idle_seconds = idle_seconds
         self._quiet_until: dict[str, float] = {}
         self._through_file = False
+        self.unanswered = False
+        """Whether the tool had said nothing at all when the time of the last request was over."""
 
     def is_quiet(self, screen: str) -> bool:
         """Whether a screen is left alone at the moment."""
@@ -83,10 +87,11 @@ class TreeReader:
 
     async def read(self, screen: str) -> Dumped:
         """The tree of the screen in front, which `screen` names; raises TreeError, or EnvError when it is gone."""
+        self.unanswered = False
         if self.is_quiet(screen):
             raise TreeError("not_idle", "the screen did not come to rest a moment ago")
         try:
-            return _parsed(await self._asked())
+            return _parsed(await self._asked(self._idle_seconds))
         except TreeError as error:
             if error.code == "not_idle":
                 now = time.monotonic()
@@ -94,34 +99,50 @@ class TreeReader:
                 self._quiet_until[screen] = now + QUIET_SECONDS
             raise
 
-    async def _asked(self) -> bytes:
+    async def prove(self, screen: str) -> None:
+        """See that the tool answers at all when it has time; raises EnvError `tree_tool_hung` when it does not.
+
+        Of a screen that never comes to rest the tool says so itself, later than anybody waits for a tree.
+        """
+        try:
+            said = await self._asked(self._idle_seconds * _MORE_TIME)
+        except TreeError as error:
+            seconds = self._idle_seconds * (1 + _MORE_TIME)
+            raise EnvError(
+                "tree_tool_hung", f"the tree tool said nothing in {seconds:g} s on a still screen"
+            ) from error
+        if _XML.search(said):
+            self._quiet_until.pop(screen, None)
+
+    async def _asked(self, seconds: float) -> bytes:
         """What the tool says, once more when no window was in front for a moment."""
-        said = await self._dumped()
+        said = await self._dumped(seconds)
         if any(words in said for words in _PASSING):
-            said = await self._dumped()
+            said = await self._dumped(seconds)
         if not self._through_file and b"dumped to" in said and _XML.search(said) is None:
             # There is no terminal behind the channel of some devices.
             self._through_file = True
-            said = await self._dumped()
+            said = await self._dumped(seconds)
         return said
 
-    async def _dumped(self) -> bytes:
+    async def _dumped(self, seconds: float) -> bytes:
         try:
             if not self._through_file:
                 command = ("uiautomator", "dump", "--compressed", "/dev/tty")
-                return await self._device.raw(*command, seconds=self._idle_seconds)
+                return await self._device.raw(*command, seconds=seconds)
             path = f"/data/local/tmp/{uuid.uuid4().hex}.xml"
             ran = await self._device.run_all(
                 ["uiautomator", "dump", "--compressed", path],
                 ["cat", path],
                 ["rm", "-f", path],
-                seconds=self._idle_seconds,
+                seconds=seconds,
             )
             return ran.out
         except EnvError as error:
             if error.code != "adb_timeout":
                 raise
-            raise TreeError("not_idle", f"the screen did not come to rest in {self._idle_seconds:g} s") from error
+            self.unanswered = True
+            raise TreeError("not_idle", f"the screen did not come to rest in {seconds:g} s") from error
 
 
 def _parsed(said: bytes) -> Dumped:
