@@ -21,7 +21,7 @@ _REBOOT = "echo ran >> rebooted"
 _AM = """case "$1 $2 $3 $4 $5" in
     "broadcast -a ADB_INPUT_B64 --es msg")
         result=$(cat result)
-        if [ "$result" = 0 ] && [ "$(cat settings.default_input_method)" = "%s" ]; then
+        if [ ! -e lost ] && [ "$result" = 0 ] && [ "$(cat settings.default_input_method)" = "%s" ]; then
             printf %%s "$6" | base64 -d >> received
         fi
         echo "Broadcasting: Intent { act=$3 }"
@@ -57,6 +57,17 @@ class ShellPhone(AndroidPhone):
     def got(self, name: str) -> str | None:
         path = self.folder / name
         return path.read_text() if path.exists() else None
+
+    def show_field(self, held: str, shown: str) -> None:
+        """Show a field that has the focus, by what it holds before a text has arrived and after."""
+
+        async def said(command: str, output: Output) -> int:
+            del command
+            text = held if self.got("received") is None else shown
+            await output.out(tree(node("android.widget.EditText", text=text, focused="true")))
+            return 0
+
+        self.on("uiautomator dump", said)
 
     async def _in_shell(self, line: str, output: Output) -> int:
         if not any(word in line for word in ("settings get", "ime set", "ime enable", "broadcast")):
@@ -130,39 +141,83 @@ async def test_a_text_that_the_field_does_not_show_is_a_failed_step(there: Plugg
 
 
 @pytest.mark.parametrize(
-    "field, flags",
+    "field",
     [
-        (node("android.widget.EditText", text="say HELLO 12-34!", focused="true"), []),
-        (node("android.widget.EditText", text="•••••", focused="true", password="true"), ["text_unverified"]),
-        (node("android.widget.EditText", text="another field"), ["text_unverified"]),
+        node("android.widget.EditText", text="•••••", focused="true", password="true"),
+        node("android.widget.EditText", text="another field"),
     ],
+    ids=["protected", "without the focus"],
 )
-async def test_a_text_is_looked_for_where_the_tree_shows_it(
-    there: Plugged, phone: ShellPhone, field: str, flags: list[str]
+async def test_a_text_in_a_field_that_does_not_show_it_is_not_verified(
+    there: Plugged, phone: ShellPhone, field: str
 ) -> None:
     phone.tree = tree(field)
     environment = environment_of(there.device)
     await environment.start(phone_task())
+    await environment.observe()
 
     result = await environment.act(Type(content="Hello 1234"), [])
 
-    assert result.flags == flags
+    assert result.flags == ["text_unverified"]
     await environment.close()
 
 
 @pytest.mark.parametrize(
-    ("shown", "flags"), [("so 🙂!", []), ("so", ["text_unverified"])], ids=["it shows", "the tree leaves it out"]
+    ("text", "held", "shown", "flags"),
+    [
+        ("Hello 1234", "say ", "say Hello 1234", []),
+        ("Hello", "Hello", "HelloHello", []),
+        ("Hello", "Hello you", "Hello", []),
+        ("Hello 1234", "", "HELLO 12-34!", ["text_unverified"]),
+        ("-5.0 €", "", "50", ["text_unverified"]),
+        ("🙂", "so", "so🙂", []),
+        ("🙂", "so", "so", ["text_unverified"]),
+        ("one\ntwo", "", "one&#10;two", []),
+    ],
 )
-async def test_signs_alone_are_seen_as_they_are_or_not_at_all(
-    there: Plugged, phone: ShellPhone, shown: str, flags: list[str]
+async def test_a_text_is_verified_when_the_field_has_changed_and_shows_it(
+    there: Plugged, phone: ShellPhone, text: str, held: str, shown: str, flags: list[str]
 ) -> None:
-    phone.tree = tree(node("android.widget.EditText", text=shown, focused="true"))
+    phone.show_field(held, shown)
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+    await environment.observe()
+
+    result = await environment.act(Type(content=text), [])
+
+    assert (phone.got("received"), result.flags) == (text, flags)
+    await environment.close()
+
+
+@pytest.mark.parametrize("text", ["Hello", "e", "!!", "hello", "new"])
+async def test_a_text_that_nobody_gets_is_a_failed_step_whatever_the_field_held(
+    there: Plugged, phone: ShellPhone, text: str
+) -> None:
+    phone.put("lost", "")
+    phone.show_field("Hello there!!", "Hello there!!")
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+    await environment.observe()
+
+    with pytest.raises(ActionError, match="what it held before") as caught:
+        await environment.act(Type(content=text), [])
+
+    assert caught.value.code == "text_not_delivered" and phone.got("received") is None
+    await environment.close()
+
+
+async def test_what_a_field_held_before_is_known_from_the_look_or_the_text_before(
+    there: Plugged, phone: ShellPhone
+) -> None:
+    phone.show_field("", "ab")
     environment = environment_of(there.device)
     await environment.start(phone_task())
 
-    result = await environment.act(Type(content="🙂"), [])
+    unseen = await environment.act(Type(content="a"), [])
+    phone.show_field("", "abb")
+    seen = await environment.act(Type(content="b"), [])
 
-    assert (phone.got("received"), result.flags) == ("🙂", flags)
+    assert (unseen.flags, seen.flags) == (["text_unverified"], [])
     await environment.close()
 
 

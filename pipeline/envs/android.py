@@ -134,6 +134,8 @@ class AndroidEnvironment(Environment):
         self._hands: Hands | None = None
         self._shot: _Shot | None = None
         self._nodes: list[Node] = []
+        self._fields: Sequence[Node] | None = None
+        """The tree that nothing has been done since; nothing where none is known."""
         self._events: list[Event] = []
         self._worked = True
         self._acted_at = 0.0
@@ -144,7 +146,7 @@ class AndroidEnvironment(Environment):
         phone = await self._fleet.take()
         apps = await self._apps_on(phone.device)
         self._held = _Held(phone, apps, TreeReader(phone.device, self._idle_seconds), AnrLog(phone.device), "")
-        self._worked, self._shot, self._nodes, self._events = True, None, [], []
+        self._worked, self._shot, self._nodes, self._fields, self._events = True, None, [], None, []
         try:
             with self._noting_trouble():
                 self._held = self._held._replace(boot_id=await boot_id(phone.device))
@@ -171,6 +173,7 @@ class AndroidEnvironment(Environment):
                 await held.trees.prove(shot.display.focus)
         before, self._shot = self._shot, shot
         self._nodes = _in_picture(shot)
+        self._fields = shot.dumped.nodes if shot.dumped is not None else None
         return Observation(
             frame=shot.frame,
             tree=self._tree(),
@@ -195,10 +198,11 @@ class AndroidEnvironment(Environment):
         held, hands = self._holding(), self._hands
         if hands is None:
             raise EnvError("not_started", "no episode has been started")
+        before, self._fields = self._fields, None
         with self._noting_trouble():
             await hands.act(action, [self._spot(point) for point in points])
             self._acted_at = time.monotonic()
-            flags = await self._arrived(held, action.content) if isinstance(action, Type) else []
+            flags = await self._arrived(held, action.content, before) if isinstance(action, Type) else []
         return ActResult(feedback=action.content if isinstance(action, TakeNote) else None, flags=flags)
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
@@ -276,13 +280,14 @@ class AndroidEnvironment(Environment):
         frame, _ = await _pictured(held.phone.device, alone=shot.display.alone)
         return frame == shot.frame
 
-    async def _arrived(self, held: _Held, text: str) -> list[str]:
+    async def _arrived(self, held: _Held, text: str, before: Sequence[Node] | None) -> list[str]:
         """Read a typed text back where the tree allows it; raises ActionError when the field does not show it."""
         focus = (await read_display(held.phone.device)).focus
         try:
-            return check_arrived(text, (await held.trees.read(focus)).nodes)
+            self._fields = (await held.trees.read(focus)).nodes
         except TreeError:
             return [UNVERIFIED]
+        return check_arrived(text, before, self._fields)
 
     def _flags(self, shot: _Shot, before: _Shot | None) -> list[ObservationFlag]:
         flags: list[ObservationFlag] = []

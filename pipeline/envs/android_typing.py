@@ -10,6 +10,8 @@ import asyncio
 import base64
 import re
 import time
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.envs.adb_device import AdbDevice, is_well_formed
@@ -28,6 +30,8 @@ _MOST_BYTES = 24_000
 _CHOOSE_SECONDS = 4.0
 _POLL_SECONDS = 0.1
 _FOCUS_SECONDS = 1.0
+_COMMON = 0xFFFF
+"""Characters beyond are made of two in the systems' own strings."""
 _SPACE = "%s"
 """What the plain tool takes for a space, so that these two characters cannot be typed by it."""
 
@@ -148,17 +152,35 @@ def parts_of(text: str) -> Iterator[bytes]:
         yield bytes(part)
 
 
-def check_arrived(text: str, nodes: Sequence[Node]) -> list[str]:
-    """Flags of a typed text by what the focused field shows now; raises ActionError when it does not show it."""
-    field = next((node for node in nodes if node.role == "textbox" and "focused" in node.states), None)
+def check_arrived(text: str, before: Sequence[Node] | None, after: Sequence[Node]) -> list[str]:
+    """Flags of a typed text by what the fields show before and after it; raises ActionError when it did not arrive.
+
+    `before` is nothing where nobody knows. Only the text as it is in a field that has changed has been seen to
+    arrive; one that a field may have put in a form of its own is left to whoever looks at the picture.
+    """
+    field = next((node for node in after if node.role == "textbox" and "focused" in node.states), None)
     if field is None or "protected" in field.states:
         return [UNVERIFIED]
+    changed = list((Counter(_values(after)) - Counter(_values(before))).elements()) if before is not None else []
+    if before is not None and not changed:
+        if not any(map(_is_surely_shown, text)):
+            return [UNVERIFIED]
+        raise ActionError("text_not_delivered", f"the field holds what it held before: '{field.value[:200]}'")
+    if any(text.replace("\r\n", "\n") in value for value in changed):
+        return []
     essence = _essence(text)
-    if not essence:
-        return [] if text.strip() and text in field.value else [UNVERIFIED]
-    if essence not in _essence(field.value):
-        raise ActionError("text_not_delivered", f"the field now holds '{field.value[:200]}'")
-    return []
+    if any(essence in _essence(value) for value in changed or [field.value]):
+        return [UNVERIFIED]
+    raise ActionError("text_not_delivered", f"the field now holds '{field.value[:200]}'")
+
+
+def _values(nodes: Sequence[Node]) -> list[str]:
+    return [node.value for node in nodes if node.role == "textbox"]
+
+
+def _is_surely_shown(character: str) -> bool:
+    """Whether a tree shows a character for certain: some leave out rare ones, and those that have no shape."""
+    return ord(character) <= _COMMON and not character.isspace() and unicodedata.category(character)[0] != "C"
 
 
 def _essence(text: str) -> str:
