@@ -26,6 +26,8 @@ _CHUNK_OVERHEAD = 12
 _HEADER_BYTES = 13
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 """Samples per pixel by colour type; palettes (3) are rare enough for a decoder."""
+_LAST_FILTER = 4
+"""Each row begins with the number of its filter, and there are five."""
 _DAMAGES = (b"\r\r\n", b"\r\n")
 """What a line feed may have become on a terminal on the way."""
 
@@ -64,7 +66,7 @@ def _parts_of(data: bytes) -> _Parts:
 
 def _walked(data: bytes) -> _Parts:
     """Check every chunk and cut after the end chunk."""
-    at, header, pixels = len(SIGNATURE), b"", []
+    at, header, pixels, before = len(SIGNATURE), b"", list[bytes](), b""
     while at + _CHUNK_OVERHEAD <= len(data):
         end = at + _CHUNK_OVERHEAD + int.from_bytes(data[at : at + 4], "big")
         if end > len(data):
@@ -75,10 +77,12 @@ def _walked(data: bytes) -> _Parts:
         if kind == b"IHDR":
             header = body
         elif kind == b"IDAT":
+            if pixels and before != kind:
+                raise CaptureError("undecodable", "the pixels do not lie together")
             pixels.append(body)
         elif kind == b"IEND":
             return _Parts(data[:end], header, b"".join(pixels))
-        at = end
+        at, before = end, kind
     raise CaptureError("truncated", f"the picture ends after {len(data)} bytes without its end chunk")
 
 
@@ -91,15 +95,19 @@ def _decoded(parts: _Parts) -> tuple[int, int]:
     if not 0 < width * height <= MAX_PIXELS:
         raise CaptureError("undecodable", f"a picture of {width}x{height} pixels")
     try:
-        if colours in _CHANNELS and not interlaced:
-            # Decoders fill what is missing with black; so the rows are counted. This is also the faster way.
-            rows = (width * _CHANNELS[colours] * depth + 7) // 8 + 1
-            found = len(zlib.decompress(parts.pixels))
-            if found != rows * height:
-                raise CaptureError("undecodable", f"{found} bytes of pixels where {rows * height} belong")
-        else:
-            with Pictures.open(io.BytesIO(parts.png), formats=["PNG"]) as picture:
+        with Pictures.open(io.BytesIO(parts.png), formats=["PNG"]) as picture:
+            # That has read the header, and refused what no decoder knows.
+            if colours not in _CHANNELS or interlaced:
                 picture.load()
+                return width, height
+        # Decoders fill what is missing with black; so the rows are counted. To check how each begins is then all that
+        # is left of decoding, and takes no time, where decoding would take as much again.
+        row = (width * _CHANNELS[colours] * depth + 7) // 8 + 1
+        rows = zlib.decompress(parts.pixels)
+        if len(rows) != row * height:
+            raise CaptureError("undecodable", f"{len(rows)} bytes of pixels where {row * height} belong")
+        if max(rows[::row]) > _LAST_FILTER:
+            raise CaptureError("undecodable", "a row of the picture has a filter that there is none of")
     except (OSError, SyntaxError, ValueError, zlib.error) as error:
         raise CaptureError("undecodable", f"{type(error).__name__}: {error}") from error
     return width, height

@@ -83,6 +83,41 @@ def test_a_picture_whose_pixels_stop_early_is_undecodable() -> None:
     assert code_of(data) == "undecodable"
 
 
+def header_of(depth: int = 8, colours: int = 2, filters: int = 0) -> bytes:
+    return (4).to_bytes(4, "big") * 2 + bytes([depth, colours, 0, filters, 0])
+
+
+def picture_of(header: bytes, *parts: tuple[bytes, bytes]) -> bytes:
+    return SIGNATURE + b"".join(chunk(kind, data) for kind, data in ((b"IHDR", header), *parts, (b"IEND", b"")))
+
+
+ROWS = [bytes([number]) + b"\1" * 12 for number in (0, 1, 2, 3)]
+PACKED = zlib.compress(b"".join(ROWS))
+
+
+def test_a_picture_made_by_hand_is_kept_when_its_rows_are_as_they_should_be() -> None:
+    data = picture_of(header_of(), (b"IDAT", PACKED[:9]), (b"IDAT", PACKED[9:]), (b"tEXt", b"a\0b"))
+    assert frame_of(data).image.bytes == data
+    Image.open(io.BytesIO(data)).load()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        picture_of(header_of(), (b"IDAT", zlib.compress(b"".join(ROWS[:3]) + b"\5" + b"\1" * 12))),
+        picture_of(header_of(), (b"IDAT", PACKED[:9]), (b"tEXt", b"a\0b"), (b"IDAT", PACKED[9:])),
+        picture_of(header_of(depth=3), (b"IDAT", zlib.compress(b"\0" * 6 * 4))),
+        picture_of(header_of(filters=1), (b"IDAT", PACKED)),
+    ],
+    ids=["a filter", "pixels apart", "a depth", "a way of filtering"],
+)
+def test_what_decoders_refuse_is_undecodable(data: bytes) -> None:
+    with pytest.raises((OSError, SyntaxError, ValueError)):
+        Image.open(io.BytesIO(data)).load()
+
+    assert code_of(data) == "undecodable"
+
+
 def test_a_picture_without_pixels_is_undecodable() -> None:
     assert code_of(SIGNATURE + chunk(b"IEND", b"")) == "undecodable"
 
