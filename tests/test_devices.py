@@ -34,6 +34,7 @@ class Two:
 
     def __init__(self) -> None:
         self.first, self.second = AndroidPhone(), AndroidPhone()
+        self.second.boot_id = "second"
         self.wires: list[WireServer] = []
         self.serials: list[str] = []
 
@@ -165,6 +166,27 @@ async def test_a_device_that_somebody_has_is_waited_for(scratch: Scratch, two: T
 
     assert not while_held
     assert (await waiting).name == held.name
+    for fleet in fleets:
+        await fleet.close()
+
+
+async def test_one_device_at_two_addresses_has_one_owner(scratch: Scratch, two: Two, tmp_path: Path) -> None:
+    two.second.boot_id = two.first.boot_id
+    there, elsewhere = two.serials
+    fleets = [
+        SharedDevices(scratch, [serial], Leases(tmp_path / "leases"), wait_seconds=0.5, ready_seconds=READY_SECONDS)
+        for serial in (there, elsewhere)
+    ]
+    held = await fleets[0].take()
+    with pytest.raises(SetupError, match=f"{elsewhere}: others have it at another address"):
+        await fleets[1].take()
+    looks = two.second.count("screencap")
+
+    await fleets[0].give_back(held, worked=True)
+
+    assert looks == 1
+    assert (await fleets[1].take()).name == elsewhere
+    assert not Leases(tmp_path / "leases").in_quarantine(elsewhere)
     for fleet in fleets:
         await fleet.close()
 

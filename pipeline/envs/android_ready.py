@@ -14,10 +14,12 @@ from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_capture import capture
 from pipeline.envs.android_display import read_display
 from pipeline.errors import CaptureError, EnvError, SetupError
+from pipeline.records import digest
 
 READY_SECONDS = 20.0
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
+_HOST = "/proc/sys/kernel/hostname"
 _MARK = "/data/local/tmp/.pathproof-mark"
 _POLL_SECONDS = 0.2
 _TRY_SECONDS = 10.0
@@ -60,6 +62,16 @@ async def boot_id(device: AdbDevice) -> str:
     if ran.code != 0:
         raise EnvError("command_failed", f"the id of its boot cannot be read: {ran.complaint}")
     return ran.text.strip()
+
+
+async def identity(device: AdbDevice, life: Incarnation) -> str:
+    """Which device this is, at whatever address; raises EnvError.
+
+    None of what is asked is enough by itself: emulators share a serial number, containers of one machine a boot.
+    """
+    number = await device.ask("getprop", "ro.serialno")
+    host = await device.ask("cat", _HOST)
+    return digest("device", life.boot_id, life.build, number.strip(), host.strip())
 
 
 async def set_mark(device: AdbDevice) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from pipeline.envs.adb import EVERY_USB, AdbServer
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android import Fleet, Phone
-from pipeline.envs.android_ready import ready, set_mark
+from pipeline.envs.android_ready import identity, ready, set_mark
 from pipeline.envs.device_leases import Lease, Leases
 from pipeline.errors import EnvError, SetupError
 from pipeline.reaper import Scratch
@@ -35,8 +35,15 @@ class _Ours(NamedTuple):
     """A shared device that we hold."""
 
     lease: Lease
+    itself: Lease
+    """That of the device whatever it is called: one device may be at several addresses."""
     server: AdbServer
     phone: Phone
+
+    def release(self) -> None:
+        """Let others have it."""
+        self.itself.release()
+        self.lease.release()
 
 
 class SharedDevices(Fleet):
@@ -58,6 +65,8 @@ class SharedDevices(Fleet):
         self._wait_seconds, self._ready_seconds = wait_seconds, ready_seconds
         self._devices: dict[str, tuple[AdbServer, AdbDevice]] = {}
         self._ours: dict[str, _Ours] = {}
+        self._elsewhere: dict[str, str] = {}
+        """Devices, by serial, that others had at another address when they were asked last: who they are."""
 
     async def take(self) -> Phone:
         """The first device that is free and ready; waits for those that others have. Raises SetupError `no_device`."""
@@ -88,12 +97,12 @@ class SharedDevices(Fleet):
                 # One server at a time can have a device on the bus.
                 await ours.server.close()
         finally:
-            ours.lease.release()
+            ours.release()
 
     async def close(self) -> None:
         """Release everything, and end the adb servers."""
         for ours in self._ours.values():
-            ours.lease.release()
+            ours.release()
         for server in {id(server): server for server, _ in self._devices.values()}.values():
             await server.close()
         self._ours, self._devices = {}, {}
@@ -107,19 +116,36 @@ class SharedDevices(Fleet):
         """The device when it is ready; else it is released and has one failure more."""
         with ExitStack() as undo:
             undo.callback(lease.release)
+            if self._is_elsewhere(serial):
+                return None
             try:
                 server, device = self._behind(serial)
                 await server.start()
                 life = await ready(device, self._ready_seconds)
-            except SetupError as error:
+                known_as = await identity(device, life)
+            except (EnvError, SetupError) as error:
                 problems[serial] = error.message
                 lease.note(worked=False)
                 self._prefer(serial, len(self._serials))
                 return None
+            itself = self._leases.claim(known_as)
+            if itself is None:
+                self._elsewhere[serial] = known_as
+                problems[serial] = "others have it at another address"
+                return None
             undo.pop_all()
         phone = Phone(device, serial, "adb", life.build)
-        self._ours[serial] = _Ours(lease, server, phone)
+        self._ours[serial] = _Ours(lease, itself, server, phone)
         return phone
+
+    def _is_elsewhere(self, serial: str) -> bool:
+        """Whether others still have it at another address; it is not asked as long as they do."""
+        known_as = self._elsewhere.get(serial)
+        free = self._leases.claim(known_as) if known_as is not None else None
+        if free is not None:
+            free.release()
+            del self._elsewhere[serial]
+        return serial in self._elsewhere
 
     def _behind(self, serial: str) -> tuple[AdbServer, AdbDevice]:
         """A device and its server; those that are not on the bus share one."""
