@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import struct
 import zlib
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ class _Parts(NamedTuple):
     png: bytes
     header: bytes
     pixels: bytes
+    followed: bool
+    """Whether anything comes between the pixels, or between them and the end."""
 
 
 def _parts_of(data: bytes) -> _Parts:
@@ -66,7 +69,7 @@ def _parts_of(data: bytes) -> _Parts:
 
 def _walked(data: bytes) -> _Parts:
     """Check every chunk and cut after the end chunk."""
-    at, header, pixels, before = len(SIGNATURE), b"", list[bytes](), b""
+    at, header, pixels, followed = len(SIGNATURE), b"", list[bytes](), False
     while at + _CHUNK_OVERHEAD <= len(data):
         end = at + _CHUNK_OVERHEAD + int.from_bytes(data[at : at + 4], "big")
         if end > len(data):
@@ -77,12 +80,11 @@ def _walked(data: bytes) -> _Parts:
         if kind == b"IHDR":
             header = body
         elif kind == b"IDAT":
-            if pixels and before != kind:
-                raise CaptureError("undecodable", "the pixels do not lie together")
             pixels.append(body)
         elif kind == b"IEND":
-            return _Parts(data[:end], header, b"".join(pixels))
-        at, before = end, kind
+            return _Parts(data[:end], header, b"".join(pixels), followed)
+        followed = followed or (bool(pixels) and kind != b"IDAT")
+        at = end
     raise CaptureError("truncated", f"the picture ends after {len(data)} bytes without its end chunk")
 
 
@@ -94,12 +96,14 @@ def _decoded(parts: _Parts) -> tuple[int, int]:
     depth, colours, interlaced = parts.header[8], parts.header[9], parts.header[12]
     if not 0 < width * height <= MAX_PIXELS:
         raise CaptureError("undecodable", f"a picture of {width}x{height} pixels")
+    counted = colours in _CHANNELS and not interlaced
     try:
         with Pictures.open(io.BytesIO(parts.png), formats=["PNG"]) as picture:
-            # That has read the header, and refused what no decoder knows.
-            if colours not in _CHANNELS or interlaced:
+            # That has read what comes before the pixels, and refused what no decoder knows.
+            if parts.followed or not counted:
                 picture.load()
-                return width, height
+        if not counted:
+            return width, height
         # Decoders fill what is missing with black; so the rows are counted. To check how each begins is then all that
         # is left of decoding, and takes no time, where decoding would take as much again.
         row = (width * _CHANNELS[colours] * depth + 7) // 8 + 1
@@ -108,6 +112,6 @@ def _decoded(parts: _Parts) -> tuple[int, int]:
             raise CaptureError("undecodable", f"{len(rows)} bytes of pixels where {row * height} belong")
         if max(rows[::row]) > _LAST_FILTER:
             raise CaptureError("undecodable", "a row of the picture has a filter that there is none of")
-    except (OSError, SyntaxError, ValueError, zlib.error) as error:
+    except (IndexError, OSError, SyntaxError, ValueError, struct.error, zlib.error) as error:
         raise CaptureError("undecodable", f"{type(error).__name__}: {error}") from error
     return width, height

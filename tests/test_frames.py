@@ -108,11 +108,13 @@ def test_a_picture_made_by_hand_is_kept_when_its_rows_are_as_they_should_be() ->
         picture_of(header_of(), (b"IDAT", PACKED[:9]), (b"tEXt", b"a\0b"), (b"IDAT", PACKED[9:])),
         picture_of(header_of(depth=3), (b"IDAT", zlib.compress(b"\0" * 6 * 4))),
         picture_of(header_of(filters=1), (b"IDAT", PACKED)),
+        picture_of(header_of(), (b"IDAT", PACKED), (b"pHYs", b"\1")),
+        picture_of(header_of(), (b"IDAT", PACKED), (b"iCCP", b"\1")),
     ],
-    ids=["a filter", "pixels apart", "a depth", "a way of filtering"],
+    ids=["a filter", "pixels apart", "a depth", "a way of filtering", "a short chunk", "a chunk of nothing"],
 )
 def test_what_decoders_refuse_is_undecodable(data: bytes) -> None:
-    with pytest.raises((OSError, SyntaxError, ValueError)):
+    with pytest.raises((IndexError, OSError, SyntaxError, ValueError)):
         Image.open(io.BytesIO(data)).load()
 
     assert code_of(data) == "undecodable"
