@@ -40,6 +40,8 @@ ENTRY = PhoneEntry.model_validate(
         "bookkeeping": ["system/made_up"],
         "probes": {
             "note": {"kind": "content", "uri": NOTES, "select": ["body", "pinned"], "where": {"title": "{title}"}},
+            "pinned": {"kind": "content", "uri": NOTES, "select": ["body"], "where": {"pinned": "1"}},
+            "pinned_numbers": {"kind": "content", "uri": NOTES, "select": ["_id"], "where": {"pinned": "1"}},
             "brightness": {"kind": "setting", "namespace": "system", "name": "screen_brightness"},
             "absent": {"kind": "content", "uri": "content://org.pathproof.notes/nothing", "select": ["_id"]},
         },
@@ -119,6 +121,23 @@ async def test_settings_are_put_back_when_an_application_is_left_and_its_rows_ar
     assert await app.read(check("brightness")) == first
     assert (await device.run("settings", "get", "system", "made_up")).text.strip() == "null"
     assert await app.read(check("note", title="Groceries")) == []
+
+
+@pytest.mark.parametrize("body", ["a\nRow: 1 body=b", "a\nRow: 7 body=b\nRow: 1 body=c\n", "NULL", ""])
+async def test_no_text_passes_for_a_row_or_for_nothing(device: AdbDevice, body: str) -> None:
+    app = InstalledApp(ENTRY, device)
+    await app.start()
+    await app.mark()
+    for title, text in (("x", body), ("y", "plain")):
+        bound = ("--bind", f"title:s:{title}", "--bind", f"body:s:{text}", *_TIMES)
+        await device.done("content", "insert", "--uri", NOTES, *bound)
+    await device.done("content", "update", "--uri", NOTES, "--bind", "pinned:i:1", "--where", "title='x' OR title='y'")
+
+    bodies = await app.read(check("pinned"))
+
+    assert bodies[-2:] == [[body], ["plain"]]
+    assert len(bodies) == len(await app.read(check("pinned_numbers")))
+    assert [kind for _, kind in await app.changes()] == ["added", "added"]
 
 
 async def test_the_phone_speaks_the_language_of_the_application(device: AdbDevice) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pipeline.app_entry import ContentProbe, ContentState, PhoneProbe, PhoneState, SettingProbe, SettingState, filled
 from pipeline.envs.adb_device import AdbDevice
@@ -19,7 +20,8 @@ _NOTHING = "No result found."
 _NULL = "NULL"
 _UNSET = "null"
 _ORDER = "_id"
-_UNEQUAL = "its columns do not have the same rows: it changed meanwhile, or a text holds what looks like the next row"
+_NUMBER = re.compile(r"-?\d+")
+_CHANGED = "it changed while it was read"
 
 
 async def read_phone(device: AdbDevice, probe: PhoneProbe, args: Mapping[str, str]) -> list[list[str]]:
@@ -30,9 +32,8 @@ async def read_phone(device: AdbDevice, probe: PhoneProbe, args: Mapping[str, st
             return [] if value is None else [[value]]
         case ContentProbe():
             where = {column: filled(text, dict(args)) for column, text in probe.where.items()}
-            columns = [await _column(device, probe.uri, column, where) for column in probe.select]
-            if len({len(cells) for cells in columns}) > 1:
-                raise ProbeError("unreadable", f"{probe.uri}: {_UNEQUAL}")
+            table = await _table(device, probe.uri, where)
+            columns = [await table.column(column) for column in probe.select]
             return [list(cells) for cells in zip(*columns, strict=True)]
 
 
@@ -71,31 +72,78 @@ def rows_of(text: str) -> list[str]:
 
 async def _rows(device: AdbDevice, source: ContentState) -> dict[str, str]:
     """Each row under its key; the key's columns are asked for one by one, as only so values can hold anything."""
-    keys = [await _column(device, source.uri, column, {}) for column in source.key]
-    rows = await _queried(device, source.uri)
-    if any(len(column) != len(rows) for column in keys):
-        raise ProbeError("unreadable", f"{source.uri}: {_UNEQUAL}")
+    table = await _table(device, source.uri, {})
+    keys = [await table.column(column) for column in source.key]
+    rows = await table.rows(None)
     place = source.uri.removeprefix("content://")
     return {"/".join([place, *parts]): digest("row", row) for *parts, row in zip(*keys, rows, strict=True)}
 
 
-async def _column(device: AdbDevice, uri: str, column: str, where: Mapping[str, str]) -> list[str]:
-    cells = [row.removeprefix(f"{column}=") for row in await _queried(device, uri, column, where)]
-    return ["" if cell == _NULL else cell for cell in cells]
+class _Table(NamedTuple):
+    """Rows of a provider that are known by their numbers, so that no text can pass for a row of its own."""
+
+    device: AdbDevice
+    uri: str
+    where: Mapping[str, str]
+    ids: list[str]
+
+    async def column(self, name: str) -> list[str]:
+        """The cells of a column, in the order of the rows; a cell without a value is an empty one."""
+        if name == _ORDER:
+            return self.ids
+        cells = [row.removeprefix(f"{name}=") for row in await self.rows(name)]
+        if _NULL not in cells:
+            return cells
+        # A text may be this word.
+        absent = set(await _numbers(self.device, self.uri, _also(_condition(self.where), f"{name} IS NULL")))
+        return ["" if number in absent else cell for number, cell in zip(self.ids, cells, strict=True)]
+
+    async def rows(self, column: str | None) -> list[str]:
+        """What is printed of each row, of one column or of all; raises ProbeError."""
+        said = await _said(self.device, self.uri, column, _condition(self.where))
+        if len(_ROW.findall(said)) == len(self.ids):
+            return rows_of(said)
+        # A text holds what looks like a row: asked for by itself, a row is all that is printed.
+        return [await self._row(column, number) for number in self.ids]
+
+    async def _row(self, column: str | None, number: str) -> str:
+        said = await _said(self.device, self.uri, column, _also(_condition(self.where), f"{_ORDER}={number}"))
+        first = _ROW.match(said)
+        if first is None or first[1] != "0":
+            raise ProbeError("unreadable", f"{self.uri}: {_CHANGED}")
+        return said[first.end() :].removesuffix("\n")
 
 
-async def _queried(
-    device: AdbDevice, uri: str, column: str | None = None, where: Mapping[str, str] | None = None
-) -> list[str]:
+async def _table(device: AdbDevice, uri: str, where: Mapping[str, str]) -> _Table:
+    return _Table(device, uri, where, await _numbers(device, uri, _condition(where)))
+
+
+async def _numbers(device: AdbDevice, uri: str, condition: str) -> list[str]:
+    """The numbers of the rows; raises ProbeError where they have none or do not tell them apart."""
+    numbers = [row.removeprefix(f"{_ORDER}=") for row in rows_of(await _said(device, uri, _ORDER, condition))]
+    if not all(map(_NUMBER.fullmatch, numbers)) or len(set(numbers)) < len(numbers):
+        raise ProbeError("unreadable", f"{uri}: its `{_ORDER}` does not number its rows")
+    return numbers
+
+
+async def _said(device: AdbDevice, uri: str, column: str | None, condition: str) -> str:
     words = ["content", "query", "--uri", uri, "--sort", _ORDER]
     if column is not None:
         words += ["--projection", column]
-    if where:
-        words += ["--where", " AND ".join(f"{name}={_literal(value)}" for name, value in where.items())]
+    if condition:
+        words += ["--where", condition]
     ran = await device.run(*words)
     if ran.code != 0 or ran.err:
         raise ProbeError("unreadable", f"content query {uri}: {ran.complaint}")
-    return rows_of(ran.text)
+    return ran.text
+
+
+def _condition(where: Mapping[str, str]) -> str:
+    return " AND ".join(f"{name}={_literal(value)}" for name, value in where.items())
+
+
+def _also(*conditions: str) -> str:
+    return " AND ".join(filter(None, conditions))
 
 
 def _literal(value: str) -> str:
