@@ -45,7 +45,7 @@ def select_tasks(config: RunConfig) -> list[TaskSpec]:
 def select_apps(config: RunConfig) -> list[str]:
     """The applications for which tasks are to be made, sorted; raises ConfigError when one has no templates."""
     offered = template_apps()
-    here = [FAKE_APP] if config.provider == "fake" else _entries_on(config.platform)
+    here = [FAKE_APP] if config.provider == "fake" else _entries_on(config.platform, offered)
     for app_id in config.apps:
         if app_id not in offered:
             raise ConfigError(f"apps: no task templates for '{app_id}'; there are some for: {', '.join(offered)}")
@@ -58,8 +58,9 @@ def select_capabilities(tasks: Sequence[TaskSpec]) -> list[Capability]:
     return [capability for app_id in apps for capability in load_catalog(app_id)]
 
 
-def _entries_on(platform: Platform) -> list[str]:
-    return [app_id for app_id in entry_names() if load_entry(app_id).platform == platform]
+def _entries_on(platform: Platform, offered: Sequence[str]) -> list[str]:
+    """Those of the offered ones that run there; no other entry is read."""
+    return [app_id for app_id in offered if app_id in entry_names() and load_entry(app_id).platform == platform]
 
 
 def _versions(config: RunConfig, tasks: Sequence[TaskSpec]) -> dict[str, str]:
