@@ -132,8 +132,9 @@ async def test_a_call_that_nobody_would_wait_for_any_longer_counts_against_a_slo
 
 async def test_a_tree_tool_that_never_answers_counts_against_the_device(there: Plugged, phone: AndroidPhone) -> None:
     async with hanging_tool(there.device, phone) as (environment, fleet):
+        await environment.observe()
         with pytest.raises(EnvError) as caught:
-            await environment.observe()
+            await environment.probe([], 0)
 
         await environment.finish()
 
@@ -149,6 +150,7 @@ async def test_a_screen_that_draws_without_end_is_no_trouble_of_the_device(there
     phone.on("screencap", drawn)
     async with hanging_tool(there.device, phone) as (environment, fleet):
         observation = await environment.observe()
+        await environment.probe([], 0)
 
         await environment.finish()
 

@@ -169,8 +169,6 @@ class AndroidEnvironment(Environment):
             if shot.doubtful:
                 shot = await self._taken(held)
             await _check_same_boot(held)
-            if held.trees.unanswered and not shot.not_responding and await self._is_still(held, shot):
-                await held.trees.prove(shot.display.focus)
         before, self._shot = self._shot, shot
         self._nodes = _in_picture(shot)
         self._fields = shot.dumped.nodes if shot.dumped is not None else None
@@ -210,6 +208,7 @@ class AndroidEnvironment(Environment):
         held = self._holding()
         held.apps.check()
         with self._noting_trouble():
+            await self._see_to_silence(held)
             found = await held.apps.read(checks, observation_index)
             await _check_same_boot(held)
             return found
@@ -274,6 +273,14 @@ class AndroidEnvironment(Environment):
         display = await read_display(device)
         app = display.not_responding or (hung if hung == display.package else "")
         return _Shot(frame, capture_error, dumped, tree_error, display, before, app)
+
+    async def _see_to_silence(self, held: _Held) -> None:
+        """Before anything is judged: a tool that gave no tree may be hung, which is not the agent's doing."""
+        shot = self._shot
+        if shot is None or shot.not_responding or not held.trees.unanswered:
+            return
+        if await self._is_still(held, shot):
+            await held.trees.prove(shot.display.focus)
 
     async def _is_still(self, held: _Held, shot: _Shot) -> bool:
         """Whether the screen looks as it did; one that draws has a tree tool that waits."""

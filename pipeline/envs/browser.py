@@ -227,7 +227,8 @@ def _through(proxy: Proxy) -> ProxySettings:
 @contextlib.asynccontextmanager
 async def _alone() -> AsyncIterator[None]:
     """One start at a time in this process, whatever loop or thread it is on."""
-    while not _STARTING.acquire(blocking=False):
+    # The lock is one of threads, so that no event of this loop tells that it is free.
+    while not _STARTING.acquire(blocking=False):  # noqa: ASYNC110
         await asyncio.sleep(_TURN_SECONDS)
     try:
         yield
