@@ -87,9 +87,9 @@ class TreeReader:
 
     async def read(self, screen: str) -> Dumped:
         """The tree of the screen in front, which `screen` names; raises TreeError, or EnvError when it is gone."""
-        self.unanswered = False
         if self.is_quiet(screen):
             raise TreeError("not_idle", "the screen did not come to rest a moment ago")
+        self.unanswered = False
         try:
             return _parsed(await self._asked(self._idle_seconds))
         except TreeError as error:
