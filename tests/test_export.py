@@ -83,7 +83,7 @@ def test_every_pair_loads_with_as_many_pictures_as_places(pair: tuple[str, str],
 
 def unscored(dataset: Path) -> int:
     """How many trajectories nobody could judge."""
-    return query("SELECT * FROM trace_grades WHERE status = 'unscored'", [dataset]).num_rows
+    return int(query("SELECT * FROM trace_grades WHERE status = 'unscored'", [dataset]).num_rows)
 
 
 def test_sft_holds_the_accepted_trajectories_and_what_is_missing_is_listed(dataset: Path, exported: Exporter) -> None:
