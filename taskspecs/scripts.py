@@ -6,7 +6,7 @@ Knows nothing of what texts are compared for.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from opencc import OpenCC
 
@@ -25,7 +25,13 @@ def same_words(text: str) -> str:
 
 
 def _converted(name: str, text: str) -> str:
-    return _HAN.sub(lambda found: str(_converter(name).convert(found[0])), text)
+    return _HAN.sub(lambda found: _run_of(name, found[0]), text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _run_of(name: str, characters: str) -> str:
+    """A run of characters, converted: candidates of one template have most of theirs in common."""
+    return str(_converter(name).convert(characters))
 
 
 @cache
