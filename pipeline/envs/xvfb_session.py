@@ -127,8 +127,14 @@ class Session:
             raise EnvError("not_torn_down", f"of {self._scratch.path} {len(left)} programs or some files stay")
 
     async def _serve(self) -> int:
-        """Start the X server on a display that nobody has; its number. Raises SetupError."""
-        for number in _NUMBERS:
+        """Start the X server on a display that nobody has; its number. Raises SetupError.
+
+        The search begins anywhere: a server that ends removes its socket a moment after its lock, and would remove that
+        of the next server.
+        """
+        first = secrets.randbelow(len(_NUMBERS))
+        numbers: list[int] = [*_NUMBERS[first:], *_NUMBERS[:first]]
+        for number in numbers:
             if not _is_taken(number) and await self._served(number):
                 return number
         raise SetupError("session_not_started", f"no display number is free from {_NUMBERS[0]} to {_NUMBERS[-1]}")
