@@ -34,6 +34,7 @@ BENCHMARKS = (
     "main_job",
     "miniwob_truth",
     "safety_gate",
+    "vm_restore",
     "votes",
     "web_step",
 )

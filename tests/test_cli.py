@@ -13,6 +13,7 @@ import pytest
 from pipeline import collect as collect_script
 from pipeline.cli import app_for
 from pipeline.commands.shell import run
+from pipeline.envs.qemu_image import image_names
 from pipeline.errors import SetupError
 from tests.datasets import attempt, collected, judging, verdict
 
@@ -293,8 +294,9 @@ def test_applications_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
     listed = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert code == 0
-    assert [row[0] for row in listed] == sorted(row[0] for row in listed)
-    assert {"fava", "ihatemoney", "sqlite-web", "trac"} <= {row[0] for row in listed}
+    names, images = [row[0] for row in listed], image_names()
+    assert names == [*sorted(names[: -len(images)]), *images]
+    assert {"desktop-mousepad", "fava", "ihatemoney", "sqlite-web", "trac"} <= set(names)
 
 
 def test_ending_what_does_not_run_fails(capsys: pytest.CaptureFixture[str]) -> None:
