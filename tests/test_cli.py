@@ -104,7 +104,7 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
         (["collect", "workers=0"], "error: workers: "),
         (
             ["collect", "--config", "missing"],
-            "error: --config: no configuration 'missing'; names: fake, mobile",
+            "error: --config: no configuration 'missing'; names: desktop, fake, mobile",
         ),
         (["collect", "--workers", "3"], "error: No such option: --workers"),
         (["collect", "judges=oracle"], "error: judges: no judge 'oracle'; judges: effect, screen"),
