@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 from PIL import Image as Pictures
 
@@ -187,10 +188,9 @@ def test_a_dialog_that_goes_is_not_waited_for(pad: Session) -> None:
 
 
 def _process_of(session: Session) -> int:
-    import psutil
-
     home = str(session.home)
-    return next(p.pid for p in psutil.process_iter(["name", "cwd"]) if p.name() == "mousepad" and p.cwd() == home)
+    found = (one.info for one in psutil.process_iter(["pid", "name", "cwd"]))  # of ended ones it tells nothing
+    return next(int(one["pid"]) for one in found if (one["name"], one["cwd"]) == ("mousepad", home))
 
 
 def test_windows_are_listed_with_the_one_in_front(pad: Session) -> None:
