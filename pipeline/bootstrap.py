@@ -30,6 +30,10 @@ _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 _COMMAND = """#!/bin/sh
 '''exec' "{python}" "$0" "$@"
 ' '''
+import sys
+
+sys.path.insert(0, {root!r})  # before PYTHONPATH, which may hold another `pipeline`
+
 from pipeline.cli import main
 
 main()
@@ -226,7 +230,7 @@ def _install_project(root: Path, venv: Path) -> None:
     for packages in venv.glob("lib/python3*/site-packages"):
         (packages / "pathproof.pth").write_text(f"{root}\n", encoding="utf-8")
     command = venv / "bin" / "pathproof"
-    command.write_text(_COMMAND.format(python=venv / "bin" / "python"), encoding="utf-8")
+    command.write_text(_COMMAND.format(python=venv / "bin" / "python", root=str(root)), encoding="utf-8")
     command.chmod(0o755)
 
 

@@ -53,6 +53,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     checkout.mkdir()
     make_entry(checkout)
     (checkout / "pipeline").mkdir()
+    (checkout / "pipeline" / "__init__.py").touch()
     (checkout / "pipeline" / "cli.py").write_text("import sys, tinyapp_is_there\ndef main(): print(sys.argv[1:])\n")
     (checkout / "tinyapp_is_there.py").touch()
     return checkout
@@ -111,7 +112,12 @@ def test_an_environment_is_made_once(root: Path, said: Callable[[], str]) -> Non
     assert (python.parent / "pathproof").stat().st_mtime_ns == before
 
 
-def test_the_command_runs_from_anywhere_also_below_a_folder_with_a_space(root: Path) -> None:
+def test_the_command_runs_from_anywhere_also_below_a_folder_with_a_space(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other" / "pipeline").mkdir(parents=True)
+    (tmp_path / "other" / "pipeline" / "__init__.py").write_text("raise SystemExit('the pipeline of another project')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "other"))
     make_environment(root)
     command = root / ".venv" / "bin" / "pathproof"
     shown = subprocess.run([command, "query", "a b"], cwd="/", capture_output=True, text=True, check=True)
