@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -35,6 +35,8 @@ _OTHER_DOT = re.compile(r"(?<=[a-z0-9])(?:。|\[\.\]|\(\.\))(?=[a-z0-9])", re.I)
 _MACHINE = re.compile(
     r"(?<![\w.])(?<!version )\d{1,3}(?:\.\d{1,3}){3}(?![a-z0-9_])(?!\.\d)|(?<=\[)[0-9a-f:]+(?=\])", re.I
 )
+_REMEMBERED = 256
+"""Rules ask for the same text one after another."""
 _LEAVES = re.compile(r"\s*[/\\]\s*[/\\]")
 """The beginning of a path that a browser takes for the name of another site."""
 _RESERVED = re.compile(r"(?:^|\.)(?:example(?:\.(?:com|net|org))?|invalid|test)$")
@@ -136,6 +138,7 @@ def _asked(reason: RejectionReason, case: Case, classes: frozenset[str]) -> Find
     return Finding(reason, f"asks for '{found}'") if found else None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _told(text: str) -> str:
     """A text as phrases are looked for in it: Chinese in simplified characters, words of two scripts apart, and only
     what denies is a denial."""

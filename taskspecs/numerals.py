@@ -6,6 +6,7 @@ Knows nothing of what a number counts: "the second" is a place or a time, and re
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _HAN = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -38,6 +39,8 @@ _ENGLISH_NUMBER = re.compile(
     rf"\b{_BELOW_THOUSAND}(?: thousand(?:(?: and)? {_BELOW_THOUSAND})?)?\b(?![’'])", re.IGNORECASE
 )
 _PLACE = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b", re.IGNORECASE)
+_REMEMBERED = 256
+"""Rules ask for the same text one after another."""
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
@@ -58,6 +61,7 @@ def han_number(text: str) -> int:
     return total + group + (digit or 0)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def in_digits(text: str) -> str:
     """A text with its numbers in digits: "twenty-one", "三百" and "1,000" are 21, 300 and 1000."""
     spelled = _GROUPED.sub(lambda found: found[0].replace(",", ""), text.translate(_FORMAL))

@@ -103,12 +103,15 @@ class Finder:
         """The first phrase that is asked for, as it is written; None without one."""
         if self._found is None:
             return None
-        harmless = [found.span() for found in self._harmless.finditer(text)] if self._harmless else []
         for found in self._found.finditer(text):
-            inside = any(start <= found.start() and found.end() <= end for start, end in harmless)
-            if not inside and not self._denied.search(text[max(0, found.start() - 60) : found.start()]):
+            denied = self._denied.search(text[max(0, found.start() - 60) : found.start()])
+            if not denied and not self._is_harmless(text, found):
                 return found[0]
         return None
+
+    def _is_harmless(self, text: str, found: re.Match[str]) -> bool:
+        spans = [spot.span() for spot in self._harmless.finditer(text)] if self._harmless else []
+        return any(start <= found.start() and found.end() <= end for start, end in spans)
 
 
 @cache
