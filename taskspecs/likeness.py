@@ -67,7 +67,8 @@ def print_of(text: str) -> Print:
     if not triples:
         return Print(triples, ())
     signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-    hashes = (np.lib.stride_tricks.sliding_window_view(signs, _LENGTH) * _PLACES).sum(axis=1) >> _HALF
+    first, second, third = _PLACES
+    hashes = (signs[:-2] * first + signs[1:-1] * second + signs[2:] * third) >> _HALF
     smallest: npt.NDArray[np.uint64] = ((hashes * _FACTORS) >> _HALF).min(axis=1)
     return Print(triples, tuple(row.tobytes() for row in smallest.reshape(_BANDS, _ROWS)))
 
