@@ -65,7 +65,9 @@ _FLAGS = (
     "--disable-quic",
     "--disable-sync",
     "--dns-prefetch-disable",
+    # Two names of one switch: which of them is heeded depends on version and build.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--no-first-run",
     "--no-pings",
