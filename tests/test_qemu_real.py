@@ -1,4 +1,5 @@
-"""A real virtual machine: an image made, its state saved, a worker's machine restored, clicked, typed into, asked."""
+"""Real virtual machines: an image made, its state saved, a worker's machine restored, clicked, typed into, asked; two
+at once."""
 
 from __future__ import annotations
 
@@ -81,6 +82,49 @@ async def _a_click_gives_the_focus(machine: QemuMachine) -> None:
     assert [window.title for window in await machine.windows() if window.active] == ["cat > typed.txt"]
     frame = frame_of(await machine.capture())
     assert (frame.width, frame.height) == (1280, 800)
+
+
+@needs_machine
+@pytest.mark.slow
+@pytest.mark.timeout(LIMIT_SECONDS)
+def test_two_machines_at_once_share_nothing_that_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    up(load_image("debian-small"), lambda _: None)
+
+    seconds = _timed(lambda: asyncio.run(_pair()))
+
+    with capsys.disabled():
+        sys.stderr.write(f"\ntwo virtual machines: {seconds:.1f} s\n")
+
+
+async def _pair() -> None:
+    one, other = pair = [QemuMachine(name, load_image("debian-small")) for name in ("one", "other")]
+    try:
+        await asyncio.gather(*(machine.boot() for machine in pair))
+        await asyncio.gather(*(restore(machine, fresh=True) for machine in pair))
+        mine, theirs = (psutil.Process(machine._there().machine._running().pid) for machine in pair)
+        for held in (_written, _sockets):
+            assert held(mine) and held(theirs) and not held(mine) & held(theirs)
+        assert [*mine.net_connections("inet"), *theirs.net_connections("inet")] == []
+
+        await asyncio.gather(*(machine.write("mine.txt", machine.name.encode()) for machine in pair))
+        await restore(other, fresh=False)
+        assert await one.read("mine.txt") == b"one"
+        assert "mine.txt" not in await other.files()
+
+        await other.close()
+        assert (await one.run(["echo", "still here"], seconds=20)).out == b"still here\n"
+    finally:
+        await asyncio.gather(*(machine.close() for machine in pair))
+
+
+def _written(process: psutil.Process) -> set[str]:
+    """Files that a process has opened to write into."""
+    return {file.path for file in process.open_files() if file.mode != "r"}
+
+
+def _sockets(process: psutil.Process) -> set[str]:
+    """Sockets that it answers at."""
+    return {at.laddr for at in process.net_connections("unix") if at.laddr}
 
 
 async def _titles(machine: QemuMachine) -> set[str]:
