@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.safety.agreement import Bound, disagreement, strangers
+from pipeline.safety.scene import Choice
 
 AGREEING: tuple[tuple[str, list[str]], ...] = (
     ("Delete budget-2022.ods.", ["budget-2022.ods selected (48 kB)"]),
@@ -34,12 +35,12 @@ DISAGREEING = (
 
 @pytest.mark.parametrize(("instruction", "texts"), AGREEING)
 def test_what_agrees(instruction: str, texts: list[str]) -> None:
-    assert disagreement(instruction, Bound(texts)) is None
+    assert disagreement(instruction, Bound(texts, asks=texts)) is None
 
 
 @pytest.mark.parametrize(("instruction", "texts", "says"), DISAGREEING)
 def test_what_does_not(instruction: str, texts: list[str], says: str) -> None:
-    found = disagreement(instruction, Bound(texts))
+    found = disagreement(instruction, Bound(texts, asks=texts))
 
     assert found is not None and says in found
 
@@ -47,9 +48,9 @@ def test_what_does_not(instruction: str, texts: list[str], says: str) -> None:
 def test_an_alternative_that_was_named_and_not_chosen() -> None:
     asked, home, office = "送到公司。", "家 运河里6幢", "公司 江虹路88号"
 
-    assert disagreement(asked, Bound([], chosen=[office], others=[home])) is None
-    assert "公司" in (disagreement(asked, Bound([], chosen=[home], others=[office])) or "")
-    assert disagreement("下单。", Bound([], chosen=[home], others=[office])) is None
+    assert disagreement(asked, Bound([], [Choice([office], [home])])) is None
+    assert "公司" in (disagreement(asked, Bound([], [Choice([home], [office])])) or "")
+    assert disagreement("下单。", Bound([], [Choice([home], [office])])) is None
 
 
 def test_who_is_known_by_the_name_before_the_at_is_no_stranger() -> None:

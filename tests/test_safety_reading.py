@@ -135,6 +135,37 @@ def test_a_line_in_a_terminal_is_read_as_a_command() -> None:
     assert kinds_of(screen(field("Text", "editable"), title="notes.txt"), Type(content="sudo reboot")) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "action", "kinds"),
+    [
+        ("Do you want to continue? [Y/n] ", PressEnter(), ["delete"]),
+        ("Do you want to continue? [y/N] ", PressEnter(), []),
+        ("Do you want to continue? [y/N] ", Type(content="y\n"), ["delete"]),
+        ("Do you want to continue? [Y/n] ", Type(content="n\n"), []),
+        ("Overwrite? (yes/no)", Type(content="yes"), ["delete"]),
+    ],
+)
+def test_a_question_in_a_terminal_is_answered(question: str, action: Action, kinds: list[str]) -> None:
+    said = f"$ sudo apt install thing\nThe following packages will be REMOVED:\n  gnome-shell\n{question}"
+    seen = screen(field("", role="terminal", value=said), title="Terminal")
+
+    assert kinds_of(seen, action) == kinds
+
+
+def test_what_only_shows_or_prepares_something_is_of_no_consequence() -> None:
+    seen = screen(button("Show details"), button("下一页"), field("Name", value="Ann"))
+
+    assert kinds_of(seen, CLICK, under(seen, "Show details")) == []
+    assert kinds_of(seen, CLICK, under(seen, "下一页")) == []
+
+
+def test_a_neutral_word_is_what_its_page_tells() -> None:
+    page = screen(text("Payee: Marta"), text("Amount: £26.00"), button("Authorise"))
+
+    assert kinds_of(page, CLICK, under(page, "Authorise")) == ["transfer"]
+    assert kinds_of(screen(button("Authorise")), CLICK, TargetUnderPoint(role="button", name="Authorise")) == ["grant"]
+
+
 def test_personal_data_and_passwords_that_are_typed() -> None:
     assert kinds_of(screen(field("Card number", "editable")), Type(content="4111")) == ["personal"]
     assert kinds_of(screen(field("PIN", "editable", "protected")), Type(content="1234")) == ["login"]

@@ -1,8 +1,8 @@
 """Whether what the screen binds is what the instruction names.
 
 Nothing here is about classes of consequence: a value of the instruction that the screen does not show, while it shows
-one much like it; an alternative that was named and not chosen; more people or things than were asked for. Each is a
-reason to ask before going on. Knows no profile.
+one much like it or another of its kind; another recipient, number or day. Each is a reason to ask before going on.
+Knows no profile.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pipeline.safety.classes import HAN, phrase_in, phrases_in, plain
+from pipeline.safety.bearing import days
+from pipeline.safety.classes import HAN, plain
+from pipeline.safety.extent import excess
+from pipeline.safety.scene import Choice
 
 
 class Bound(NamedTuple):
     """What goes with an action: the texts that say what it is done to, and what was chosen among what."""
 
     texts: Sequence[str]
-    chosen: Sequence[str] = ()
-    others: Sequence[str] = ()
-    """Alternatives to what was chosen, which were not."""
+    choices: Sequence[Choice] = ()
+    asks: Sequence[str] = ()
+    """What the dialog around it says, where there is one."""
+    label: str = ""
 
 
 _QUOTED = re.compile(r"[\"“「『《‘]([^\"”」』》’]{2,80})[\"”」』》’]|(?<!\w)'([^']{2,80})'(?!\w)")
 _FILE = re.compile(r"[\w\u3400-\u9fff().-]+\.[a-z]{2,5}(?![\w.])", re.IGNORECASE)
 _CODE = re.compile(r"(?=[\w/-]*\d)(?=[\w/-]*[-/]|[\w/-]*[A-Za-z])[A-Za-z\d]+(?:[-/][A-Za-z\d]+)+|\b[A-Z]{2,}\d+\b")
-_NAME = re.compile(r"\b[A-Z][\w'’]+(?:\s+[A-Z][\w'’]+)+")
+_NAME = re.compile(r"\b[A-Z][\w'’]+(?: +[A-Z][\w'’]+)+")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _AMOUNT = re.compile(
     r"[$€£¥￥]\s?(\d[\d,]*(?:\.\d+)?)"
@@ -35,25 +39,31 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _MEASURE = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([a-z]{3,}|[年月日号天周个条张封位人份件袋股点时分])", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b([a-z]{3,})\s+(?:no\.?\s*|number\s+|#\s?)?(\d[\d,]*)(?![\d:.])", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_RECIPIENT = re.compile(
+    r"(?:收款人|收款方|收件人|接收人|发送给|转给|对方|to|payee|recipient|beneficiary|send to)"
+    r"(?:\s*[:：]\s*|\s+)(\S.{0,40})$",
+    re.IGNORECASE,
+)
 _KINDS = (_FILE, _CODE, _NAME, _ADDRESS)
+_HAN_NAME = re.compile(r"[\u3400-\u9fff]{2,4}")
+_LONG_NAME = 60
 _ALIKE = 0.6
 _SHORTEST = 4
-_SHORTEST_WORD = 2
-_SELECTED = re.compile(r"(\d+)\s+(?:\w+\s+)?selected|selected\s*[:(]\s*(\d+)|已选(?:择|中)?\s*(\d+)", re.IGNORECASE)
-_SEVERAL = re.compile(r"\b(?:all|both|every|each|these|those|them|\w+s)\b|全部|所有|都|这些|那些|每", re.IGNORECASE)
 
 
 def disagreement(instruction: str, bound: Bound) -> str | None:
     """What the screen binds beyond the instruction or against it; nothing when they agree."""
     screen = "\n".join(bound.texts)
     checks = (
-        _other_object(instruction, bound.texts),
+        _other_object(instruction, bound.asks),
         _near_miss(instruction, screen),
+        _namesake(instruction, bound.texts),
         _other_measure(instruction, screen),
-        _other_choice(instruction, bound),
-        _wider(instruction, screen),
-        _many(instruction, screen),
+        _other_day(instruction, bound.texts),
+        _other_recipient(instruction, bound.texts),
+        excess(instruction, bound.label, bound.texts, bound.choices),
     )
     return next((found for found in checks if found is not None), None)
 
@@ -100,8 +110,26 @@ def _near_miss(instruction: str, screen: str) -> str | None:
                 continue
             for other in kind.findall(screen):
                 ratio = difflib.SequenceMatcher(None, plain(wanted), plain(other)).ratio()
-                if ratio >= _ALIKE and plain(other) not in plain(instruction):
+                same = (
+                    len(wanted.split()) > 2 and wanted.split()[1:] == other.split()[1:]
+                )  # "Let Ann Lee", "May Ann Lee"
+                if ratio >= _ALIKE and plain(other) not in plain(instruction) and not same:
                     return f"the screen says '{other}', the instruction '{wanted}'"
+    return None
+
+
+def _namesake(instruction: str, texts: Sequence[str]) -> str | None:
+    """What the instruction quotes is not there, or whom it is meant for, but something that begins alike."""
+    text, shown = plain(instruction), [plain(line) for line in texts]
+    for wanted in (plain(first or second) for first, second in _QUOTED.findall(instruction)):
+        start = wanted[: 2 if HAN.match(wanted) else _SHORTEST]
+        alike = next((line for line in shown if line.startswith(start) and len(line) < _LONG_NAME), None)
+        if alike is not None and not any(wanted in line for line in shown):
+            return f"the screen says '{alike}', the instruction '{wanted}'"
+    for name in (line for line in shown if _HAN_NAME.fullmatch(line) and line not in text):
+        meant = re.search(rf"[给跟和向找对约]({name[0]}[\u3400-\u9fff]{{{len(name) - 1}}})", text)
+        if meant is not None:
+            return f"the screen says '{name}', the instruction '{meant[1]}'"
     return None
 
 
@@ -119,50 +147,32 @@ def _other_measure(instruction: str, screen: str) -> str | None:
 
 def _measures(text: str) -> dict[str, set[float]]:
     found: dict[str, set[float]] = {}
-    for value, unit in _MEASURE.findall(plain(text)):
+    line = plain(text)
+    counted = [*_MEASURE.findall(line), *((value, word) for word, value in _NUMBERED.findall(line))]
+    for value, unit in counted:
         found.setdefault(unit.rstrip("s") if len(unit) > 3 else unit, set()).add(_number(value))
     return found
 
 
-def _other_choice(instruction: str, bound: Bound) -> str | None:
-    """An alternative that was not chosen is the one that the instruction names."""
+def _other_day(instruction: str, texts: Sequence[str]) -> str | None:
+    """A day is asked for, and the screen names other days only."""
+    wanted, shown = days(instruction), set().union(*map(days, texts))
+    if not wanted or not shown or wanted & shown:
+        return None
+    month, day = min(shown)
+    return f"the screen says {day}/{month}, the instruction another day"
+
+
+def _other_recipient(instruction: str, texts: Sequence[str]) -> str | None:
+    """A recipient is shown by name, and the instruction has no part of the name."""
     text = plain(instruction)
-    if any(_speaks_of(text, name) for name in bound.chosen):
-        return None
-    named = [name for name in bound.others if _speaks_of(text, name)]
-    if named and bound.chosen:
-        return f"'{bound.chosen[0]}' is chosen, the instruction names '{named[0]}'"
+    for line in texts:
+        found = _RECIPIENT.match(line.strip())
+        name = plain(found[1]) if found else ""
+        parts = [part for part in re.split(r"[\s,，·(（]+", name) if len(part) > 1 and not re.search(r"[\d*@]", part)]
+        if parts and not any(part in text for part in parts):
+            return f"it goes to '{name}', whom the instruction does not name"
     return None
-
-
-def _speaks_of(text: str, name: str) -> bool:
-    """Whether a text has the name, or the word that the name begins with."""
-    label = plain(name)
-    first = re.split(r"[\s,，:：(（]", label)[0]
-    if label in text or len(first) < _SHORTEST_WORD:
-        return bool(label) and label in text
-    return first in text if HAN.search(first) else re.search(rf"\b{re.escape(first)}\b", text) is not None
-
-
-def _wider(instruction: str, screen: str) -> str | None:
-    """More people, more things or another place than asked for."""
-    if phrase_in(screen, "wholesale") and not any(phrase_in(instruction, use) for use in ("wholesale", "wide")):
-        return f"it goes to more than was asked for ({phrases_in(screen, 'wholesale')[0]})"
-    if phrase_in(instruction, "narrow") and phrase_in(screen, "wide") and not phrase_in(screen, "narrow"):
-        return (
-            f"the screen says {phrases_in(screen, 'wide')[0]}, the instruction {phrases_in(instruction, 'narrow')[0]}"
-        )
-    if phrase_in(screen, "more") and not phrase_in(instruction, "more"):
-        return f"more goes with it ({phrases_in(screen, 'more')[0]})"
-    return None
-
-
-def _many(instruction: str, screen: str) -> str | None:
-    """Several things are selected, and one was asked for."""
-    counts = [int(next(filter(None, found))) for found in _SELECTED.findall(screen)]
-    if not counts or max(counts) < 2 or set(counts) & numbers(instruction) or _SEVERAL.search(instruction):
-        return None
-    return f"{max(counts)} things are selected"
 
 
 def _number(text: str) -> float:

@@ -73,6 +73,7 @@ _DENIED_REQUEST = re.compile(
     r"(?:\b(?:do not|don't|never|without|not|instead of|rather than)\s+(?:\w+\s+){0,3}"
     r"|(?:不要|不用|别|请勿|不必|无需|而不是)\S{0,4})$"
 )
+_GESTURE = re.compile(r"^(?:slide|swipe|hold|tap|press|click|drag)(?:\s+(?:here|and hold))?\s+to\s+")
 _LONGEST_LABEL = 8
 _LONGEST_LABEL_ZH = 14
 HAN = re.compile(r"[\u3400-\u9fff]")
@@ -98,7 +99,7 @@ def kind_of(name: Consequence) -> Kind:
 
 def commanded(label: str, *, command: bool) -> Match | None:
     """What a control does by its label. `command` says that it can only be pressed: a button, an entry of a menu."""
-    text = plain(label)
+    text = _GESTURE.sub("", plain(label))
     if not text:
         return None
     return _commanded_zh(text, command) if HAN.search(text) else _commanded_en(text, command)
@@ -141,6 +142,12 @@ def phrase_in(text: str, use: str) -> bool:
 def phrases_in(text: str, use: str) -> list[str]:
     """Those of the words of `controls.yaml` for a use that a text has."""
     return [phrase for phrase in _controls()[use] if _pattern(phrase.rstrip("*")).search(_spaced(text))]
+
+
+@cache
+def words_for(use: str) -> frozenset[str]:
+    """All words of `controls.yaml` for a use."""
+    return frozenset(_controls()[use])
 
 
 def _spaced(text: str) -> str:

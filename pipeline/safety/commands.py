@@ -34,6 +34,8 @@ _SENDING = ("-d", "-F", "-T", "--data", "--form", "--post-data", "--post-file", 
 _DATABASE_LOSS = re.compile(
     r"\b(?:drop\s+(?:database|schema|table)|truncate\s+table|delete\s+from\s+\S+\s*(?:;|$))", re.IGNORECASE
 )
+_TRYING = frozenset({"--dry-run", "--simulate", "--just-print", "--help", "--version"})
+"""What makes a program say what it would do."""
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{.*:\s*\|")
 _SYSTEM_FOLDERS = (
     "/",
@@ -80,7 +82,8 @@ def _read(line: str, depth: int) -> Iterator[Command]:
         yield Command("run", line, True)
         return
     for simple, piped in _simple(words):
-        yield from _of(simple, piped, depth)
+        if not _TRYING & set(simple):
+            yield from _of(simple, piped, depth)
 
 
 def _simple(words: Sequence[str]) -> Iterator[tuple[list[str], bool]]:

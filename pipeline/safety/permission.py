@@ -6,14 +6,17 @@ beyond it. An ordinary form, whose button says nothing of consequence, only has 
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from pipeline.safety.agreement import Bound, amounts, disagreement, numbers, strangers
-from pipeline.safety.classes import HAN, asked, plain
+from pipeline.safety.bearing import bears_on, content
+from pipeline.safety.classes import asked, plain, said
 from pipeline.safety.reading import Finding
 
 _MONEY = frozenset({"pay", "transfer", "trade", "order", "subscribe"})
 _REACHING = frozenset({"grant", "push", "send", "share", "transfer"})
+_WRITTEN = frozenset({"publish", "send", "submit"})
 _TYPED = frozenset({"personal", "credential", "login"})
 
 
@@ -25,20 +28,41 @@ def refusal_of(instruction: str, finding: Finding) -> str | None:
         return _of_command(instruction, finding)
     if finding.place == "extra" and not _speaks_of(instruction, finding):
         return f"'{finding.texts[0]}' is ticked and was not asked for"
-    if finding.place != "form" and not asked(instruction, finding.kind):
+    if finding.place != "form" and not (asked(instruction, finding.kind) or _dictated(instruction, finding)):
+        return f"the instruction does not ask for it ({finding.words})"
+    if finding.asks and not bears_on(instruction, [finding.words, *finding.texts[:1], *finding.asks]):
+        return f"the instruction does not speak of this ({finding.asks[0]})"
+    if finding.place == "form" and not _ordinary(instruction, finding):
         return f"the instruction does not ask for it ({finding.words})"
     return _beyond(instruction, finding)
 
 
+def _dictated(instruction: str, finding: Finding) -> bool:
+    """Whether what is written out here was given word for word."""
+    texts = [plain(text) for text in finding.entered if len(content(text)) > 1]
+    return finding.kind.name in _WRITTEN and any(text in plain(instruction) for text in texts)
+
+
+def _ordinary(instruction: str, finding: Finding) -> bool:
+    """Whether a form is sent by a button that says nothing, or something that the instruction speaks of."""
+    if finding.asks or said(finding.words, "neutral"):
+        return True
+    shown = [finding.words, *(text for text in finding.entered if len(content(text)) > 0)]
+    return bears_on(instruction, shown)
+
+
 def _beyond(instruction: str, finding: Finding) -> str | None:
     """What the screen binds and the instruction does not."""
-    sums = amounts("\n".join(finding.texts))
-    if finding.kind.name in _MONEY and sums and not sums & numbers(instruction):
+    sums, named = amounts("\n".join(finding.texts)), numbers(instruction)
+    named |= {round(a * b, 2) for a, b in itertools.combinations(named, 2)}
+    if finding.kind.name in _MONEY and sums and not sums & named:
         return f"the amount {max(sums):g} was not named"
     unknown = strangers(instruction, finding.texts) if finding.kind.name in _REACHING else []
     if unknown:
         return f"the instruction does not name {unknown[0]}"
-    return disagreement(instruction, Bound(finding.texts, finding.chosen, finding.others))
+    return disagreement(
+        instruction, Bound(finding.texts, finding.choices, [*finding.texts[:1], *finding.asks], finding.label)
+    )
 
 
 def _of_command(instruction: str, finding: Finding) -> str | None:
@@ -54,10 +78,7 @@ def _of_command(instruction: str, finding: Finding) -> str | None:
 
 def _speaks_of(instruction: str, finding: Finding) -> bool:
     """Whether an instruction has a word in common with what is ticked, beside the words of its class."""
-    label, text = plain(finding.texts[0]).replace(plain(finding.words), " "), plain(instruction)
-    words = {word for word in re.findall(r"[a-z]{4,}", label)} & set(re.findall(r"[a-z]{4,}", text))
-    han = "".join(HAN.findall(label))
-    return bool(words) or any(han[at : at + 2] in text for at in range(len(han) - 1))
+    return bears_on(instruction, [plain(finding.texts[0]).replace(plain(finding.words), " ")])
 
 
 def _given(instruction: str, value: str) -> bool:

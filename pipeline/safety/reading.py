@@ -16,7 +16,7 @@ from pipeline.actions import AcceptDialog, Action, Drag, Hotkey, Launch, PressEn
 from pipeline.protocols import Observation
 from pipeline.safety.classes import Kind, Match, commanded, entered, kind_of, phrase_in, plain, said, told
 from pipeline.safety.commands import command_in
-from pipeline.safety.scene import COMMANDS, TOGGLES, Scene, is_field, scene_of
+from pipeline.safety.scene import COMMANDS, TOGGLES, Choice, Scene, is_field, scene_of
 from pipeline.structs import Box, Node, TargetUnderPoint
 from pipeline.words import Consequence, Platform
 
@@ -36,11 +36,18 @@ class Finding(NamedTuple):
     """Whether it reaches beyond the application's own state."""
     final: bool = False
     """Whether the screen says that it cannot be undone."""
-    chosen: Sequence[str] = ()
-    others: Sequence[str] = ()
-    """What was chosen among alternatives, and what was not."""
+    choices: Sequence[Choice] = ()
+    """What was taken among alternatives, and what was not."""
+    asks: Sequence[str] = ()
+    """What the dialog around it says, where there is one."""
+    label: str = ""
+    """The name of the control."""
+    entered: Sequence[str] = ()
+    """What stands in the fields of the screen."""
 
 
+_TICKED = frozenset({"checkbox", "check box"})
+"""What goes along when a form is sent; a switch has taken effect before."""
 _PRESSES = frozenset({"Click", "DoubleClick", "LongPress"})
 _ORDINARY = frozenset({"consent", "grant", "personal", "submit"})
 """What may stand ticked in any form, unless it is named by a field of its own."""
@@ -64,6 +71,8 @@ _ADDRESSES: dict[str, Consequence] = {
     "transfer": "transfer",
 }
 """Parts of addresses that change something when they are only visited."""
+_QUESTION = re.compile(r"[\[(](y|yes)\s?/\s?(?:n|no)[\])]\W*$", re.IGNORECASE)
+_READ_LINES = 20
 _CONFIRMING = frozenset({"accept", "agree", "approve", "confirm", "confirmed", "consent", "yes"})
 
 
@@ -93,9 +102,13 @@ def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool = False) -> 
         return []
     if said(label, "withdrawing"):
         return _cancelled(scene, target)
+    if said(label, "viewing") and not said(label, "neutral") and scene.dialog(target.box) is None:
+        return []
     match = commanded(label, command=command)
     if target.role in TOGGLES:
         return _toggled(scene, match or entered(label), target)
+    if match is not None and said(label, "neutral"):
+        match = _told_of(scene, target) or match
     if match is not None:
         return [_found(scene, match, "control", target), *_extras(scene, target.box)]
     if command or said(label, "neutral") or (opens and scene.dialog(target.box) is not None):
@@ -112,9 +125,8 @@ def _toggled(scene: Scene, match: Match | None, target: TargetUnderPoint) -> lis
 
 def _confirmed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
     """A control that does not say what it does: its dialog says so, or the form that it confirms."""
-    dialog = scene.dialog(target.box)
-    says = dialog is not None or said(target.name, "neutral") or _leads_on(target.name)
-    match = told([scene.title, *scene.told(target.box)] if dialog is None else scene.told(target.box)) if says else None
+    says = scene.dialog(target.box) is not None or said(target.name, "neutral") or _leads_on(target.name)
+    match = _told_of(scene, target) if says else None
     if match is None and scene.asks_password:
         match = Match(kind_of("login"), target.name, "")
     if match is not None:
@@ -122,6 +134,12 @@ def _confirmed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
     if scene.is_form(target.box):
         return [_found(scene, Match(kind_of("submit"), target.name, ""), "form", target), *_extras(scene, target.box)]
     return [Finding(kind_of("submit"), target.name, "form", [target.name])]
+
+
+def _told_of(scene: Scene, target: TargetUnderPoint) -> Match | None:
+    """What the dialog around a control says will happen, or the page."""
+    texts = scene.told(target.box)
+    return told(texts if scene.dialog(target.box) is not None else [scene.title, *texts])
 
 
 def _leads_on(label: str) -> bool:
@@ -145,7 +163,7 @@ def _extras(scene: Scene, box: Box | None) -> list[Finding]:
     nodes = scene.within(dialog) if dialog is not None else scene.nodes
     found: list[Finding] = []
     for node in nodes:
-        if node.role not in ("checkbox", "switch") or "checked" not in node.states or "disabled" in node.states:
+        if node.role not in _TICKED or "checked" not in node.states or "disabled" in node.states:
             continue
         match = entered(node.name) or commanded(node.name, command=True) or told([node.name])
         if match is not None and (match.kind.name not in _ORDINARY or match.words in match.kind.fields):
@@ -174,7 +192,7 @@ def _entered(scene: Scene) -> list[Finding]:
     if focused is None:
         return _accepted(scene) if scene.dialog(None) is not None else []
     if _in_terminal(scene, focused):
-        return _command(_last_line(focused.value))
+        return _answered(scene, focused.value, "") or _command(_last_line(focused.value))
     if not is_field(focused):
         return _pressed(scene, _under(focused))
     if focused.role == "searchbox" or phrase_in(focused.name, "searching"):
@@ -193,7 +211,8 @@ def _typed(scene: Scene, action: Type, observation: Observation) -> list[Finding
     del observation
     focused = scene.focused()
     if _in_terminal(scene, focused):
-        return _command(action.content)
+        answered = _answered(scene, focused.value, action.content) if focused is not None else []
+        return answered or _command(action.content)
     if focused is None:
         return []
     match = entered(focused.name)
@@ -202,6 +221,20 @@ def _typed(scene: Scene, action: Type, observation: Observation) -> list[Finding
     if match is None or match.kind.name not in ("personal", "credential", "login"):
         return []
     return [Finding(match.kind, match.words, "field", [action.content])]
+
+
+def _answered(scene: Scene, shown: str, answer: str) -> list[Finding]:
+    """A question of a program in a terminal that is answered with yes, which its capital letter says for nothing."""
+    lines = [line for line in shown.splitlines() if line.strip()]
+    question = _QUESTION.search(lines[-1]) if lines else None
+    if question is None:
+        return []
+    given = answer.strip() or question[1]
+    if given.casefold() not in ("y", "yes") or not (answer.strip() or given == given.upper()):
+        return []
+    told_there = lines[-_READ_LINES:]
+    match = told(told_there) or Match(kind_of("run"), lines[-1], "")
+    return [_found(scene, match, "dialog", None)._replace(texts=told_there, asks=told_there, reaches_machine=False)]
 
 
 def _command(line: str) -> list[Finding]:
@@ -268,7 +301,6 @@ def _found(scene: Scene, match: Match, place: Place, target: TargetUnderPoint | 
     """A finding with everything on the screen that goes with it."""
     box = target.box if target is not None else None
     texts = [text for text in (target.name if target is not None else "", match.rest, *scene.bound(box)) if text]
-    chosen, others = scene.chosen(target)
     return Finding(
         match.kind,
         match.words,
@@ -277,8 +309,10 @@ def _found(scene: Scene, match: Match, place: Place, target: TargetUnderPoint | 
         reaches_machine=match.kind.name == "uninstall"
         or (match.kind.name == "system" and phrase_in(match.words, "power")),
         final=any(phrase_in(text, "final") for text in scene.told(box)),
-        chosen=chosen,
-        others=others,
+        choices=scene.choices(target),
+        asks=scene.told(box) if scene.dialog(box) is not None else (),
+        label=target.name if target is not None else "",
+        entered=scene.entered(),
     )
 
 

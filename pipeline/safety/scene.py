@@ -5,6 +5,7 @@ Read from the picture's tree alone. Knows nothing of consequences.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,10 +19,18 @@ _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "text", "
 _DIALOGS = frozenset({"alert", "alertdialog", "dialog"})
 _HEADINGS = frozenset({"heading", "alert", "status", "banner"})
 _ENTRIES = ("option", "listitem", "row", "treeitem")
-_FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "switch", "spinbutton"})
+_FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "spinbutton"})
+_ALTERNATIVES = ("radio", *_ENTRIES)
 _NEAR = 8
 _LONGEST = 200
 """Longer texts are to be read, not what an action is about."""
+
+
+class Choice(NamedTuple):
+    """Alternatives of one kind: what was taken, and what was left."""
+
+    taken: Sequence[str]
+    left: Sequence[str] = ()
 
 
 class Scene(NamedTuple):
@@ -70,17 +79,22 @@ class Scene(NamedTuple):
                 texts.append(node.name)
         return texts
 
-    def chosen(self, target: TargetUnderPoint | None) -> tuple[list[str], list[str]]:
-        """What is chosen among alternatives of one kind, and what is not."""
+    def entered(self) -> list[str]:
+        """What stands in fields."""
+        return [node.value for node in self.nodes if is_field(node) and node.value and node.role != "terminal"]
+
+    def choices(self, target: TargetUnderPoint | None) -> list[Choice]:
+        """What is taken among alternatives that stand together, and what is not; first what the action itself takes."""
         if target is not None and target.role in _ENTRIES:
-            others = [node.name for node in self.nodes if node.role == target.role and node.name != target.name]
-            return [target.name], others
-        for role in ("radio", *_ENTRIES):
-            group = [node for node in self.nodes if node.role == role and node.name]
+            left = [node.name for node in self.nodes if node.role == target.role and node.name != target.name]
+            return [Choice([target.name], left)]
+        found: list[Choice] = []
+        for role, nodes in itertools.groupby(self.nodes, key=lambda node: node.role):
+            group = [node for node in nodes if node.name] if role in _ALTERNATIVES else []
             taken = [node.name for node in group if {"checked", "selected"} & set(node.states)]
             if taken:
-                return taken, [node.name for node in group if node.name not in taken]
-        return [], []
+                found.append(Choice(taken, [node.name for node in group if node.name not in taken]))
+        return found
 
     @property
     def asks_password(self) -> bool:
