@@ -124,7 +124,7 @@ def _written(process: psutil.Process) -> set[str]:
 
 def _sockets(process: psutil.Process) -> set[str]:
     """Sockets that it answers at."""
-    return {at.laddr for at in process.net_connections("unix") if at.laddr}
+    return {str(at.laddr) for at in process.net_connections("unix") if at.laddr}
 
 
 async def _titles(machine: QemuMachine) -> set[str]:
