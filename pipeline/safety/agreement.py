@@ -110,9 +110,8 @@ def _near_miss(instruction: str, screen: str) -> str | None:
                 continue
             for other in kind.findall(screen):
                 ratio = difflib.SequenceMatcher(None, plain(wanted), plain(other)).ratio()
-                same = (
-                    len(wanted.split()) > 2 and wanted.split()[1:] == other.split()[1:]
-                )  # "Let Ann Lee", "May Ann Lee"
+                first = instruction.startswith(wanted)  # "Open Wander" and "Allow Wander" differ in no name
+                same = (first or len(wanted.split()) > 2) and wanted.split()[1:] == other.split()[1:]
                 if ratio >= _ALIKE and plain(other) not in plain(instruction) and not same:
                     return f"the screen says '{other}', the instruction '{wanted}'"
     return None
