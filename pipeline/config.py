@@ -164,6 +164,17 @@ class FaultsConfig(Model):
     stop_rate: float = Field(default=0.5, gt=0.0, le=1.0)
 
 
+class SecretConfig(Model):
+    """Something that only the environment may know: it stands in the variable `env`, and `<secret:NAME>` stands for it.
+
+    It is typed into the applications `apps` alone, into any of the run where there are none.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
+    env: str = Field(pattern=VARIABLE_NAME)
+    apps: list[str] = Field(default_factory=list)
+
+
 class RunConfig(Model):
     """One run."""
 
@@ -198,6 +209,7 @@ class RunConfig(Model):
     profile: Profile = Field(default_factory=lambda: load_profile("sandbox"))
     """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file."""
     allow: list[str] = Field(default_factory=list)
+    secrets: list[SecretConfig] = Field(default_factory=list)
     probes: Literal["use", "withhold"] = "use"
     """`withhold`: applications are taken for sites that nobody can ask; contracts are then rubrics."""
     faults: FaultsConfig = FaultsConfig()
@@ -207,6 +219,13 @@ class RunConfig(Model):
     @classmethod
     def _by_name(cls, profile: object) -> object:
         return load_profile(profile) if isinstance(profile, str) else profile
+
+    @field_validator("secrets")
+    @classmethod
+    def _told_apart(cls, secrets: list[SecretConfig]) -> list[SecretConfig]:
+        if len({secret.name for secret in secrets}) < len(secrets):
+            raise ValueError("two secrets have the same name")
+        return secrets
 
     @field_validator("serving")
     @classmethod
@@ -322,6 +341,7 @@ def _explain(error: ValidationError) -> str:
     place = [str(part) for part in first["loc"] if part not in _ALTERNATIVES]
     if first["type"] == "extra_forbidden":
         return f"{'.'.join(place)}: unknown key; known keys: {', '.join(_known_keys(place))}"
-    if place[-1] == "api_key_env":  # somebody may have put the key itself here
+    if place[-1] in ("api_key_env", "env"):  # somebody may have put the key itself here
         return f"{'.'.join(place)}: the name of an environment variable in capitals, for example OPENAI_API_KEY"
-    return f"{'.'.join(place)}: {first['msg'].removeprefix('Value error, ')} (got {first.get('input')!r})"
+    got = "" if place[0] == "secrets" else f" (got {first.get('input')!r})"
+    return f"{'.'.join(place)}: {first['msg'].removeprefix('Value error, ')}{got}"

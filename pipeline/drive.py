@@ -34,6 +34,7 @@ from pipeline.standing import Rounds, Run, Survey, order_of, rounds_of, survey_o
 from pipeline.stoprules import Meter
 from pipeline.supervision import PUBLISH_SECONDS, Agency, Halt, actor, ask, offered, spelled, stop_for
 from pipeline.tasks import TaskSpec
+from pipeline.vault import load_vault
 from pipeline.workers import AttemptReport, CommitterActor, Judgements, Post
 from pipeline.workshop import Shop, Workshop
 
@@ -113,7 +114,7 @@ class Drive:
         post = self._post(epoch, reachable, access)
         jury = Jury(self._chamber(post, collected))
         jury.add(survey.unjudged)
-        post = post._replace(online_pass=online.pass_id)
+        post = post._replace(online_pass=online.pass_id, vault=load_vault(config.secrets))
         await self._together(jury, self._rounds(epoch, rounds, jury, post))
 
     async def _rounds(self, epoch: int, rounds: Rounds, jury: Jury, post: Post) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -122,31 +122,16 @@ class Texts:
 
     def masked(self, row: Row) -> Row:
         """The row with every secret in its free texts replaced."""
-        if self._any is None:
-            return row
-        changes = {}
-        for name in _open_fields(type(row)):
-            old = getattr(row, name)
-            new = self.masked_value(old)
-            if new != old:
-                changes[name] = new
-        return row.model_copy(update=changes) if changes else row
+        return row if self._any is None else rewritten(row, self.masked_text)
 
     def masked_value(self, value: Any) -> Any:
         """A value with every secret in its texts replaced, at any depth."""
-        match value:
-            case str():
-                return self._masked_text(value) if self.within(value) else value
-            case list():
-                return [self.masked_value(inner) for inner in value]
-            case dict():
-                return {name: self.masked_value(inner) for name, inner in value.items()}
-            case Model():
-                return self.masked(value)
-            case _:
-                return value
+        return value if self._any is None else rewritten_value(value, self.masked_text)
 
-    def _masked_text(self, text: str) -> str:
+    def masked_text(self, text: str) -> str:
+        """A text with every secret in it replaced."""
+        if not self.within(text):
+            return text
         spans = sorted(found.span(1) for each in self._each for found in each.finditer(text))
         pieces, at = [], 0
         for start, end in spans:
@@ -154,6 +139,32 @@ class Texts:
                 pieces += [text[at:start], MASK]
             at = max(at, end)
         return "".join([*pieces, text[at:]])
+
+
+def rewritten(row: Row, text_of: Callable[[str], str]) -> Row:
+    """The row with each of its free texts replaced by what `text_of` makes of it; itself when nothing changes."""
+    changes = {}
+    for name in _open_fields(type(row)):
+        old = getattr(row, name)
+        new = rewritten_value(old, text_of)
+        if new != old:
+            changes[name] = new
+    return row.model_copy(update=changes) if changes else row
+
+
+def rewritten_value(value: Any, text_of: Callable[[str], str]) -> Any:
+    """A value with each of its texts replaced, at any depth."""
+    match value:
+        case str():
+            return text_of(value)
+        case list():
+            return [rewritten_value(inner, text_of) for inner in value]
+        case dict():
+            return {name: rewritten_value(inner, text_of) for name, inner in value.items()}
+        case Model():
+            return rewritten(value, text_of)
+        case _:
+            return value
 
 
 def _hidden(node: Node, regions: Sequence[Sensitive]) -> bool:

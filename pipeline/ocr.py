@@ -7,8 +7,9 @@ a picture whose longer side exceeds `MAX_SIDE`. This module knows nothing of wha
 from __future__ import annotations
 
 import io
+import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import rapidocr
@@ -16,6 +17,7 @@ from PIL import Image, UnidentifiedImageError
 
 from pipeline.errors import CaptureError, WorkerError, boundary
 from pipeline.records import Frame
+from pipeline.structs import Box
 
 MAX_SIDE = 2000
 """Longest side, in pixels, that is read as it is."""
@@ -28,20 +30,40 @@ _SETTINGS = {
 }
 
 
+class Line(NamedTuple):
+    """A line of text in a picture, and where it stands."""
+
+    text: str
+    box: Box
+
+
 class PictureReader:
     """Reads the lines of text in pictures."""
 
     def read(self, frame: Frame) -> list[str]:
         """The lines of text, top to bottom; raises CaptureError for bytes that are no picture."""
+        return [line.text for line in self.lines(frame)]
+
+    def lines(self, frame: Frame) -> list[Line]:
+        """The lines of text with their places; raises as `read`."""
         pixels = _pixels(frame)
         with boundary(WorkerError, "ocr"):
             found = self._engine(pixels)
-        return [str(text) for text in found.txts or ()]
+        if found.txts is None or found.boxes is None:
+            return []
+        return [Line(str(text), _box(corners)) for text, corners in zip(found.txts, found.boxes, strict=True)]
 
     @cached_property
     def _engine(self) -> Any:
         """Loading takes a second or two, so it waits until a picture has to be read."""
         return rapidocr.RapidOCR(params=_SETTINGS)
+
+
+def _box(corners: Any) -> Box:
+    """The upright rectangle around four corners."""
+    across, down = [float(x) for x, _ in corners], [float(y) for _, y in corners]
+    left, top, right, bottom = min(across), min(down), max(across), max(down)
+    return Box(left=math.floor(left), top=math.floor(top), right=math.ceil(right), bottom=math.ceil(bottom))
 
 
 def _pixels(frame: Frame) -> Any:

@@ -152,6 +152,15 @@ class Keeping(Protocol):
         ...
 
 
+@runtime_checkable
+class Locating(Protocol):
+    """What an environment may offer besides: which application has the screen now, where there are several."""
+
+    def app_here(self) -> str | None:
+        """The application that would take what is typed now; null when it is none of the episode's."""
+        ...
+
+
 class Turn(NamedTuple):
     """What a policy may know when it decides."""
 

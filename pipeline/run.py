@@ -34,6 +34,7 @@ from pipeline.standing import Run, order_of, rounds_of, survey_of, unexpired, un
 from pipeline.storage import LOCK_NAMES, Address, Storage, driver_lock, storage_of, store_errors
 from pipeline.supervision import stop_for
 from pipeline.tasks import TaskSpec
+from pipeline.vault import load_vault
 
 
 def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> Outcome:
@@ -44,7 +45,8 @@ def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> 
         board.say(f"{len(selected) - len(tasks)} of {len(selected)} tasks cannot begin there and are left out")
     apps = sorted({app for task in tasks for app in task.app_ids}) or select_apps(config)
     config = config.model_copy(update={"apps": apps, "workers": useful_workers(config)})
-    servers_of(config)  # what is wrong with its models is said before there is a folder
+    servers_of(config)  # what is wrong with its models or secrets is said before there is a folder
+    load_vault(config.secrets)
     run_id = digest("run", uuid4().hex)
     folder = new_folder(out or config.out, name, run_id)
     try:

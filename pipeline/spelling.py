@@ -1,4 +1,4 @@
-"""A text in every spelling in which a row may hold it: as it is, or escaped in JSON, in an address, in markup.
+"""A text in every spelling in which a row may hold it: as it is, or escaped in JSON, in an address, in markup; encoded.
 
 One text may mix spellings, and may be escaped several times over, as a tool call's arguments are in a reply. Any white
 space equals any other. Short texts are found as whole words only, for they are a part of everything. This module knows
@@ -7,6 +7,7 @@ nothing of why a text is looked for.
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
 from functools import cache
@@ -15,6 +16,7 @@ from html.entities import html5
 SHORTEST = 4
 """Shorter texts are found as whole words only."""
 
+_URL_SAFE = str.maketrans("+/", "-_")
 _BLANK = (
     r"(?:\s|\+|\\+[nrt]|\\+u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
     r"|&(?:amp;)*(?:nbsp|#0*(?:9|10|13|32|160)|#[xX]0*(?:9|[aAdD]|20|[aA]0));)+"
@@ -30,6 +32,31 @@ def pattern_of(text: str) -> str:
     if sum(map(len, words)) >= SHORTEST:
         return found
     return f"{_edge(words[0][0], _BEFORE)}{found}{_edge(words[-1][-1], _AFTER)}"
+
+
+def encoded_pattern_of(text: str) -> str:
+    """The regular expression that finds a text encoded as a whole: in base64 of either kind, wherever it begins in what
+    is encoded, and as the hexadecimal digits of its bytes, each of them escaped or not.
+    """
+    data = text.encode()
+    escape = r"(?:\\+(?:x|u00)|%(?:25)*)?"
+    digits = "[ :-]?".join(f"{escape}{_hex(f'{byte:02x}')}" for byte in data)
+    cores = {core for start in range(3) for core in _base64_cores(data, start)}
+    inexact = "[A-Za-z0-9+/_-]?"  # a character beside it may hold bits of the text and of what surrounds it
+    found = "|".join(f"{inexact}{pattern_of(core)}{inexact}(?:=|%3[dD]){{0,2}}" for core in sorted(cores))
+    return f"{digits}|{found}"
+
+
+def base64_of(text: str) -> list[str]:
+    """What base64 always makes of a text, by where it begins in what is encoded."""
+    return [_base64_cores(text.encode(), start)[0] for start in range(3)]
+
+
+def _base64_cores(data: bytes, start: int) -> tuple[str, str]:
+    """The characters that depend on these bytes alone, which begin at this place of three, in both alphabets."""
+    whole = base64.b64encode(bytes(start) + data).decode()
+    core = whole[(0, 2, 3)[start] : 8 * (start + len(data)) // 6]
+    return core, core.translate(_URL_SAFE)
 
 
 def _edge(character: str, border: str) -> str:

@@ -38,6 +38,7 @@ from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
 from pipeline.tasks import Capability, TaskSpec
+from pipeline.vault import Vault, hushed
 from pipeline.words import Termination
 
 _KEEP_SECONDS = 2.0
@@ -60,6 +61,7 @@ class Post(NamedTuple):
     online_pass: str = ""
     known: tuple[Capability, ...] = ()
     """Capabilities as this round knows them, where that differs from the shipped catalogs."""
+    vault: Vault = Vault()
 
 
 class AttemptReport(NamedTuple):
@@ -127,6 +129,7 @@ class RolloutWorker:
         self._models = Models(post.config, self._clients, post.online_pass)
         self._prefixes: dict[tuple[str, int], Prefix] = {}
         self._known = {capability.capability_id: capability for capability in post.known}
+        self._quiet = contextlib.ExitStack()
         self._running: asyncio.Task[Record] | None = None
         self._reports: list[AttemptReport] = []
         self._waiting_since = 0.0
@@ -137,11 +140,13 @@ class RolloutWorker:
         What dead workers of earlier runs left on this machine, because their guardian died with them, is removed.
         """
         node = _come_up(self._post)
+        if self._post.vault:
+            self._quiet.enter_context(hushed(self._post.vault))
         if self._post.config.provider != "fake":
             await asyncio.to_thread(_install, self._post.config.apps)
         await asyncio.to_thread(sweep)
         self._scratch = await asyncio.to_thread(Scratch, self._post.name)
-        self._environment = envs.build(self._post.config, self._scratch)
+        self._environment = envs.build(self._post.config, self._scratch, self._post.vault)
         return node
 
     async def beat(self) -> None:
@@ -179,6 +184,7 @@ class RolloutWorker:
             await self._environment.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.close)
+        self._quiet.close()
 
     def _prefix(self, plan: AttemptPlan) -> Prefix | None:
         """What the attempt begins with; raises RunError when it is not in its dataset any more."""

@@ -6,6 +6,7 @@ from pipeline.apps import Instance, load_app
 from pipeline.config import RunConfig
 from pipeline.envs.browser import Browser
 from pipeline.envs.desktops import desktop_environment
+from pipeline.envs.discreet import discreet
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.phones import phone_environment
 from pipeline.envs.web import WebEnvironment
@@ -13,11 +14,16 @@ from pipeline.envs.withheld import WithheldEnvironment
 from pipeline.errors import ConfigError
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch
+from pipeline.vault import Vault
+
+NO_SECRETS = Vault()
 
 
-def build(config: RunConfig, scratch: Scratch) -> Environment:
-    """The environment of one worker; what it starts lives in the worker's scratch folder."""
-    made = _made(config, scratch)
+def build(config: RunConfig, scratch: Scratch, vault: Vault = NO_SECRETS) -> Environment:
+    """The environment of one worker; what it starts lives in the worker's scratch folder, and it types what is in the
+    vault.
+    """
+    made = discreet(_made(config, scratch), vault)
     return WithheldEnvironment(made) if config.probes == "withhold" else made
 
 

@@ -157,6 +157,11 @@ class WebEnvironment:
         finally:
             watch.acting = False
 
+    def app_here(self) -> str | None:
+        """The application whose page is open; nothing on any other page."""
+        tab = self._watching().tab
+        return self._sites.app_at(tab.page.url) if tab is not None else None
+
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask, and the changes since `start`; raises EnvError when an application is gone."""
         self._sites.check()

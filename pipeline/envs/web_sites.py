@@ -120,6 +120,11 @@ class Sites:
         """The full address of an application's path."""
         return self._episode[app_id].base_url + path
 
+    def app_at(self, url: str) -> str | None:
+        """The application of the episode that serves an address."""
+        served = ((app_id, site.base_url.rstrip("/")) for app_id, site in self._episode.items())
+        return next((app_id for app_id, base in served if url == base or url.startswith(f"{base}/")), None)
+
     def addresses(self) -> list[str]:
         """`host:port` of every application of the episode."""
         return [site.base_url.partition("://")[2].rstrip("/") for site in self._episode.values()]

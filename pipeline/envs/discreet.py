@@ -1,0 +1,213 @@
+"""An environment that keeps its run's secrets: it types them, and nothing that comes out of it shows them.
+
+Placeholders are revealed in what is typed, and nowhere else; in whatever the other environment tells, texts and errors
+included, secrets give way to their placeholders. Where a picture shows one it is painted over before anybody sees the
+picture: by the tree's boxes, and, once a secret has been typed or where there is no tree, by reading the picture. Every
+such look is flagged. Knows nothing of platforms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from pipeline.actions import Action, Hotkey, KeyDown, KeyUp, Launch, LaunchApp, Model, Pixel, Type
+from pipeline.errors import (
+    ActionError,
+    CaptureError,
+    EnvError,
+    EpisodeError,
+    PathproofError,
+    ProbeError,
+    SetupError,
+    TreeError,
+    boundary,
+)
+from pipeline.masking import masked_frame, rewritten
+from pipeline.ocr import PictureReader
+from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observation
+from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
+from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
+from pipeline.tasks import Check, TaskSpec
+from pipeline.vault import PLACEHOLDER, Vault
+from pipeline.words import ObservationFlag
+
+SECRET = "secret"
+"""The class of regions that have been painted over."""
+
+_MOST_READ = 64
+"""So many pictures are remembered with what was found in them."""
+
+Row = TypeVar("Row", bound=Model)
+
+
+class DiscreetEnvironment(Environment):
+    """Another environment, with secrets put in on the way in and taken out on the way out."""
+
+    def __init__(self, environment: Environment, vault: Vault, reader: PictureReader | None = None) -> None:
+        self._environment = environment
+        self._vault = vault
+        self._reader = reader or PictureReader()
+        self._apps: list[str] = []
+        self._typed = False
+        """Whether a secret was ever typed here: applications may keep it longer than an episode lasts."""
+        self._read: dict[str, list[Box]] = {}
+
+    async def start(self, task: TaskSpec) -> EnvironmentInfo:
+        """As the other."""
+        self._apps = task.app_ids
+        with self._discreetly(SetupError, "start_failed"):
+            return self._hidden(await self._environment.start(task))
+
+    async def observe(self) -> Observation:
+        """As the other, without secrets."""
+        with self._discreetly(EnvError, "observe_failed"):
+            seen = await self._environment.observe()
+            return await self._clean(seen) if self._vault else seen
+
+    async def target(self, pixel: Pixel) -> TargetUnderPoint | None:
+        """As the other, without secrets."""
+        with self._discreetly(EnvError, "target_failed"):
+            found = await self._environment.target(pixel)
+            return self._hidden(found) if found is not None else None
+
+    async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
+        """As the other; what is typed is revealed. Raises ActionError for a secret that may not be typed there."""
+        with self._discreetly(EnvError, "act_failed"):
+            return self._hidden(await self._environment.act(self._revealed(action), points))
+
+    async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
+        """As the other, without secrets."""
+        with self._discreetly(ProbeError, "probe_failed"):
+            return [self._hidden(read) for read in await self._environment.probe(checks, observation_index)]
+
+    def drain_events(self) -> list[Event]:
+        """As the other, without secrets."""
+        return [self._hidden(event) for event in self._environment.drain_events()]
+
+    async def finish(self) -> None:
+        """As the other."""
+        with self._discreetly(EnvError, "finish_failed"):
+            await self._environment.finish()
+
+    async def close(self) -> None:
+        """As the other."""
+        with self._discreetly(EnvError, "close_failed"):
+            await self._environment.close()
+
+    def _revealed(self, action: Action) -> Action:
+        """The action as the other environment is to carry it out."""
+        match action:
+            case Type() if PLACEHOLDER.search(action.content):
+                inner = self._environment
+                here = [inner.app_here()] if isinstance(inner, Locating) else self._apps
+                revealed = self._vault.reveal(action.content, here)
+                self._typed = True
+                return action.model_copy(update={"content": revealed})
+            case Launch() | LaunchApp() | Hotkey() | KeyDown() | KeyUp() if PLACEHOLDER.search(str(action)):
+                raise ActionError("bad_arguments", f"a secret can only be typed, not be a part of {action.type}")
+            case _:
+                return action
+
+    def _hidden(self, row: Row) -> Row:
+        return rewritten(row, self._vault.hide) if self._vault else row
+
+    async def _clean(self, seen: Observation) -> Observation:
+        """The look without secrets in its words and its picture, flagged when it had any."""
+        told = seen.model_copy(
+            update={"location": self._vault.hide(seen.location), "title": self._vault.hide(seen.title)}
+        )
+        tree, boxes = self._without(seen.tree)
+        if seen.frame is not None and (self._typed or seen.tree is None):
+            boxes = [*boxes, *await self._lines_in(seen.frame)]
+        regions = [Sensitive(class_=SECRET, box=box) for box in dict.fromkeys(boxes)]
+        if tree is not None and regions:
+            tree = tree.model_copy(update={"sensitive": regions})
+        frame = masked_frame(seen.frame, regions) if seen.frame is not None else None
+        if told == seen and tree is seen.tree and not regions:
+            return seen
+        flags: list[ObservationFlag] = list(dict.fromkeys([*seen.flags, "contains_secret"]))
+        return told.model_copy(update={"tree": tree, "frame": frame, "flags": flags})
+
+    def _without(self, tree: Tree | None) -> tuple[Tree | None, list[Box]]:
+        """The tree with placeholders, and the boxes of what showed secrets; the same tree when nothing did."""
+        if tree is None:
+            return None, []
+        nodes = [self._hidden(node) for node in tree.nodes]
+        changed = [new.box for old, new in zip(tree.nodes, nodes, strict=True) if new is not old]
+        if not changed:
+            return tree, []
+        return tree_of(nodes), innermost(box for box in changed if box is not None)
+
+    async def _lines_in(self, frame: Frame) -> list[Box]:
+        """Where a picture shows secrets, by reading it; each picture is read once."""
+        if frame.sha256 not in self._read:
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            try:
+                lines = await asyncio.to_thread(self._reader.lines, frame)
+            except CaptureError as error:
+                raise EnvError("picture_unread", str(error)) from error
+            self._read[frame.sha256] = [line.box for line in lines if self._vault.shown_in(line.text)]
+        return self._read[frame.sha256]
+
+    @contextlib.contextmanager
+    def _discreetly(self, error: type[EpisodeError], code: str) -> Iterator[None]:
+        """What escapes tells no secret, nor does what it came from."""
+        try:
+            with boundary(error, code):
+                yield
+        except PathproofError as escaped:
+            if not self._vault:
+                raise
+            raise _retold(escaped, self._vault.hide) from None  # nothing of the first error is told
+
+
+class _KeepingDiscreetEnvironment(DiscreetEnvironment):
+    """One whose other environment keeps states."""
+
+    def __init__(self, environment: Environment, keeping: Keeping, vault: Vault) -> None:
+        super().__init__(environment, vault)
+        self._keeping = keeping
+
+    async def keep(self, name: str) -> None:
+        """As the other."""
+        with self._discreetly(EnvError, "keep_failed"):
+            await self._keeping.keep(name)
+
+    async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
+        """As the other."""
+        self._apps = task.app_ids
+        with self._discreetly(SetupError, "start_failed"):
+            begun = await self._keeping.start_from(task, name)
+            return self._hidden(begun) if begun is not None else None
+
+
+def discreet(environment: Environment, vault: Vault) -> Environment:
+    """The environment, made discreet; it offers no less than the other."""
+    if isinstance(environment, Keeping):
+        return _KeepingDiscreetEnvironment(environment, environment, vault)
+    return DiscreetEnvironment(environment, vault)
+
+
+def innermost(boxes: Iterable[Box]) -> list[Box]:
+    """Boxes without those that lie around others of them: what shows in both shows in the inner one."""
+    distinct = list(dict.fromkeys(boxes))
+    return [box for box in distinct if not any(_around(box, other) for other in distinct if other != box)]
+
+
+def _around(box: Box, other: Box) -> bool:
+    return box.left <= other.left and box.top <= other.top and box.right >= other.right and box.bottom >= other.bottom
+
+
+def _retold(error: PathproofError, hide: Callable[[str], str]) -> PathproofError:
+    """The same error in other words."""
+    match error:
+        case EpisodeError():
+            return type(error)(error.code, hide(error.message))
+        case ActionError() | CaptureError() | TreeError():
+            return type(error)(error.code, hide(str(error)))  # type: ignore[arg-type]  # each with a code of its kind
+        case _:
+            return type(error)(hide(str(error)))

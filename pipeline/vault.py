@@ -1,0 +1,179 @@
+"""The secrets of a run: what their placeholders stand for, and where in a text they stand.
+
+`<secret:NAME>` is all that policies, models, judges and rows ever see of a secret. `reveal` is for what is typed,
+`hide` for everything that comes back, and `shown_in` for what was read in a picture, where letters may be misread.
+This module knows nothing of environments and rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import TextIO
+
+from pydantic import Field
+
+from pipeline.actions import Model
+from pipeline.config import SecretConfig
+from pipeline.errors import ActionError, ConfigError
+from pipeline.spelling import base64_of, encoded_pattern_of, pattern_of
+
+SHORTEST = 6
+"""Shorter secrets could not be told from other text."""
+
+PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]*)>")
+
+_LEAST_SEEN = 5
+_ALIKE = str.maketrans("0125689|", "olzsbbql")
+"""Characters that are easily read for each other."""
+
+
+class Secret(Model):
+    """A secret, and the applications it may be typed into; any of the run where there are none."""
+
+    name: str
+    value: str = Field(repr=False)
+    apps: list[str] = Field(default_factory=list)
+
+
+class Vault:
+    """All secrets of a run. Its own text form tells none of them."""
+
+    def __init__(self, secrets: Sequence[Secret] = ()) -> None:
+        # A secret that holds another one is looked for first.
+        self._secrets = {secret.name: secret for secret in sorted(secrets, key=lambda one: -len(one.value))}
+
+    def __bool__(self) -> bool:
+        return bool(self._secrets)
+
+    def __repr__(self) -> str:
+        return f"Vault({', '.join(self._secrets)})"
+
+    def reveal(self, text: str, app_ids: Collection[str | None]) -> str:
+        """The text with its secrets in place of their placeholders, to be typed into these applications.
+
+        Null stands for what is no application of the run. Raises ActionError for a secret that there is none of, or
+        that may not be typed there.
+        """
+        for name in PLACEHOLDER.findall(text):
+            self._require(name, app_ids)
+        return PLACEHOLDER.sub(lambda found: self._secrets[found[1]].value, text)
+
+    def hide(self, text: str) -> str:
+        """The text with placeholders in place of secrets, however these are spelled or encoded; itself without any."""
+        if not self._secrets or not self._any.search(text):
+            return text
+        for name, pattern in self._patterns.items():
+            text = pattern.sub(f"<secret:{name}>", text)
+        return text
+
+    def shown_in(self, line: str) -> bool:
+        """Whether a line that was read in a picture may show a secret, or a good part of one."""
+        folded = _folded(line)
+        return any(piece in folded for piece in self._pieces)
+
+    def _require(self, name: str, app_ids: Collection[str | None]) -> None:
+        secret = self._secrets.get(name)
+        if secret is None:
+            known = ", ".join(sorted(self._secrets)) or "none"
+            raise ActionError("bad_arguments", f"there is no secret '{name}'; secrets that can be typed: {known}")
+        for app_id in app_ids:
+            if app_id is None or (secret.apps and app_id not in secret.apps):
+                where = app_id or "what is no application of this run"
+                raise ActionError("bad_arguments", f"the secret '{name}' may not be typed into {where}")
+
+    @cached_property
+    def _patterns(self) -> dict[str, re.Pattern[str]]:
+        return {name: re.compile(_pattern(secret.value)) for name, secret in self._secrets.items()}
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile("|".join(pattern.pattern for pattern in self._patterns.values()))
+
+    @cached_property
+    def _pieces(self) -> frozenset[str]:
+        return frozenset(piece for secret in self._secrets.values() for piece in _pieces(secret.value))
+
+
+class HushedStream(io.TextIOBase):
+    """A text stream, written to without secrets: what a process says by mistake goes this way."""
+
+    def __init__(self, stream: TextIO, vault: Vault) -> None:
+        self._stream, self._vault = stream, vault
+
+    def write(self, text: str) -> int:
+        """Write what may be read; the length of the text as it was given."""
+        self._stream.write(self._vault.hide(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what was written."""
+        self._stream.flush()
+
+    def fileno(self) -> int:
+        """The descriptor of the stream behind."""
+        return self._stream.fileno()
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+
+@contextlib.contextmanager
+def hushed(vault: Vault) -> Iterator[None]:
+    """Meanwhile this process prints and logs without secrets."""
+    with (
+        contextlib.redirect_stdout(HushedStream(sys.stdout, vault)),
+        contextlib.redirect_stderr(HushedStream(sys.stderr, vault)),
+    ):
+        yield
+
+
+def load_vault(secrets: Sequence[SecretConfig]) -> Vault:
+    """The secrets as the environment's variables hold them; raises ConfigError naming a variable that does not."""
+    loaded = []
+    for place, secret in enumerate(secrets):
+        value = os.environ.get(secret.env, "").strip()
+        if len(value) < SHORTEST:
+            problem = f"holds fewer than {SHORTEST} characters" if value else "is not set"
+            raise ConfigError(f"secrets.{place}.env: the environment variable {secret.env} {problem}")
+        loaded.append(Secret(name=secret.name, value=value, apps=secret.apps))
+    return Vault(loaded)
+
+
+def _pattern(value: str) -> str:
+    """What finds a secret as a whole, in either case, and its beginning where a text was cut or typing broke off."""
+    begun = _beginning(value)
+    cut = f"|{pattern_of(begun)}[{re.escape(''.join(sorted(set(value))))}]*" if begun else ""
+    return f"(?i:{pattern_of(value)})|{encoded_pattern_of(value)}{cut}"
+
+
+def _beginning(value: str) -> str:
+    """The first half of a secret, or more, for a word of letters alone may stand anywhere; nothing if that is all."""
+    for length in range(max(SHORTEST, (len(value) + 1) // 2), len(value)):
+        if not value[:length].isalpha() and not value[length - 1].isspace():
+            return value[:length]
+    return ""
+
+
+def _pieces(value: str) -> set[str]:
+    """Pieces of a secret, and of what it is encoded to, that a line is not likely to show by chance."""
+    data = value.encode()
+    forms = [value, *base64_of(value), data.hex(), "".join(f"%{byte:02x}" for byte in data)]
+    pieces = set()
+    for form in map(_folded, forms):
+        length = min(max(_LEAST_SEEN, -(-len(form) // 3)), len(form))
+        pieces |= {form[start : start + length] for start in range(len(form) - length + 1)}
+    return pieces - {""}
+
+
+def _folded(text: str) -> str:
+    """The text without what is easily misread: case, spaces, marks, and characters that look alike."""
+    kept = "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum() or sign == "|")
+    return kept.translate(_ALIKE).replace("i", "l")
