@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -251,6 +252,44 @@ def test_an_image_whose_making_fails_is_not_there(tmp_path: Path, monkeypatch: p
         qemu_image.build(image)
     assert not built_of(image).done
     assert sorted(path.name for path in built_of(image).folder.iterdir()) == ["lock"]
+
+
+@pytest.fixture
+def old_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an image of other packages, beside the one that is up to date and that of another machine."""
+    monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path))
+    old = tmp_path / "machines" / "debian-small-0123456789ab"
+    others = (built_of(load_image(name)).folder for name in ("debian-small", "debian-desktop"))
+    for folder in (old, *others):
+        folder.mkdir(parents=True)
+        (folder / "disk").write_bytes(b"x" * 3_000_000)
+    return old
+
+
+def test_an_outdated_image_is_told_with_its_size_and_how_to_remove_it(
+    old_image: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(applications, "prepare_machine", lambda *_: None)
+
+    assert applications.up("debian-small") == 0
+
+    told = capsys.readouterr().out
+    assert f"{old_image} is outdated and takes 3 MB; remove it with: pathproof apps down debian-small" in told
+    assert old_image.exists()
+
+
+def test_only_outdated_images_that_nobody_uses_are_removed(old_image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = set(old_image.parent.iterdir())
+    with (old_image / "disk").open("rb") as disk, subprocess.Popen(["sleep", "600"], stdin=disk) as machine:
+        disk.close()
+        assert applications.down("debian-small") == 0
+        assert set(old_image.parent.iterdir()) == before
+        machine.kill()
+
+    assert applications.down("debian-small") == 0
+
+    assert set(old_image.parent.iterdir()) == before - {old_image}
+    assert capsys.readouterr().out == f"{old_image} is in use, and stays\n{old_image} is removed\n"
 
 
 def test_machines_are_listed_with_the_applications(

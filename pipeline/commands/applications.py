@@ -8,7 +8,15 @@ import typer
 
 from pipeline import apps as applications
 from pipeline.commands.shell import Command, examples
-from pipeline.envs.qemu_image import built_of, image_names, load_image
+from pipeline.envs.qemu_image import (
+    MachineImage,
+    built_of,
+    image_names,
+    load_image,
+    megabytes,
+    outdated,
+    remove_outdated,
+)
 from pipeline.envs.qemu_ready import up as prepare_machine
 
 AppId = Annotated[str, typer.Argument(metavar="APP", help="An application or a machine of `pathproof apps list`.")]
@@ -29,20 +37,34 @@ def up(app_id: AppId) -> int:
     """Run an application in the foreground, on loopback, until Ctrl-C; prints its address. Of a machine, make its image
     and prepared state."""
     if app_id in image_names():
-        prepare_machine(load_image(app_id), typer.echo)
+        image = load_image(app_id)
+        prepare_machine(image, typer.echo)
+        _tell_outdated(image)
     else:
         applications.up(app_id, typer.echo)
     return 0
 
 
 def down(app_id: AppId) -> int:
-    """End what `pathproof apps up` runs of an application."""
+    """End what `pathproof apps up` runs of an application. Of a machine, remove images that are outdated and not in
+    use."""
+    if app_id in image_names():
+        count = remove_outdated(load_image(app_id), typer.echo)
+        typer.echo(f"{app_id}: {count} outdated images removed", err=True)
+        return 0
     return _told(app_id, applications.down(app_id), "ended")
 
 
 def reset(app_id: AppId) -> int:
     """Put what `pathproof apps up` runs of an application back to its first state."""
     return _told(app_id, applications.reset(app_id), "reset")
+
+
+def _tell_outdated(image: MachineImage) -> None:
+    """Nothing is removed unasked: another checkout may have made it and go on with it."""
+    for folder in outdated(image):
+        fix = f"remove it with: pathproof apps down {image.machine_id}"
+        typer.echo(f"{folder} is outdated and takes {megabytes(folder)} MB; {fix}")
 
 
 def _told(app_id: str, count: int, done: str) -> int:
@@ -54,6 +76,6 @@ def _told(app_id: str, count: int, done: str) -> int:
 COMMANDS = {
     "list": Command(list_, examples("pathproof apps list")),
     "up": Command(up, examples("pathproof apps up fava", "pathproof apps up debian-desktop")),
-    "down": Command(down, examples("pathproof apps down fava")),
+    "down": Command(down, examples("pathproof apps down fava", "pathproof apps down debian-desktop")),
     "reset": Command(reset, examples("pathproof apps reset fava")),
 }

@@ -8,17 +8,20 @@ on. What a crash left half made has no marker and is made again. Knows nothing o
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+import psutil
 from pydantic import Field, ValidationError
 
 from pipeline.actions import Model
@@ -44,6 +47,8 @@ _PARTS = {
 _BUILD_SECONDS = 3600.0
 _DISK_SECONDS = 600.0
 _POLL_SECONDS = 0.2
+_HASH_LETTERS = 12
+_BLOCK_BYTES = 512
 _NUMBER = "7b3c8a7e-3c0c-4a6e-9a3c-0d5f2f7f4a11"
 """Of every file system of ours, so that it does not depend on chance."""
 
@@ -66,7 +71,7 @@ class MachineImage(Model):
         """Of everything it is made from."""
         files = sorted(path for path in _GUEST.rglob("*") if path.is_file())
         contents = [part.read_text(encoding="utf-8") for part in (*files, *_PARTS.values())]
-        return digest("machine", self.model_dump_json(), *contents)[:12]
+        return digest("machine", self.model_dump_json(), *contents)[:_HASH_LETTERS]
 
 
 class Built(NamedTuple):
@@ -136,6 +141,42 @@ def build(image: MachineImage) -> Built:
                 with Scratch(f"image-{image.machine_id}", built.folder) as scratch:
                     _make(built, scratch)
     return built
+
+
+def outdated(image: MachineImage) -> list[Path]:
+    """Folders of images that were made from what this one is no longer made from."""
+    fits = re.compile(rf"{re.escape(image.machine_id)}-[0-9a-f]{{{_HASH_LETTERS}}}")
+    made, now = home() / "machines", built_of(image).folder
+    return sorted(path for path in made.glob("*") if fits.fullmatch(path.name) and path != now)
+
+
+def remove_outdated(image: MachineImage, announce: Callable[[str], None]) -> int:
+    """Remove what `outdated` finds and no program has open, as machines have their disk; how many there were. Raises
+    SetupError when one cannot be removed."""
+    removed = 0
+    for folder in outdated(image):
+        if _is_open(folder):
+            announce(f"{folder} is in use, and stays")
+            continue
+        with boundary(SetupError, "image_not_removed"):
+            shutil.rmtree(folder)
+        announce(f"{folder} is removed")
+        removed += 1
+    return removed
+
+
+def megabytes(folder: Path) -> int:
+    """What a folder takes on disk, of which files that are mostly empty take little."""
+    return sum(path.lstat().st_blocks for path in folder.rglob("*")) * _BLOCK_BYTES // 1_000_000
+
+
+def _is_open(folder: Path) -> bool:
+    """Whether a program of this computer, as far as we may look, has a file below a folder open."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(Path(file.path).is_relative_to(folder) for file in process.open_files()):
+                return True
+    return False
 
 
 def _demand() -> None:
