@@ -28,6 +28,7 @@ from pipeline.errors import (
     boundary,
     fault_of,
 )
+from pipeline.overheard import overheard
 from pipeline.prefix import SEEDED, Done, Prefix, decision_of
 from pipeline.protocols import Decision, Environment, Gate, Keeping, Observation, Policy
 from pipeline.records import Event, Record
@@ -309,8 +310,10 @@ def _refuse(episode: Episode, error: ActionError) -> None:
 async def _look(cast: _Cast, episode: Episode) -> None:
     async with _bounded(cast.plan.limits.call_seconds, EnvError, "observe"):
         observation = await cast.environment.observe()
-    episode.happened(cast.environment.drain_events())
+    happened = cast.environment.drain_events()
+    episode.happened(happened)
     episode.saw(observation)
+    episode.happened(overheard(observation, happened, episode.events))
 
 
 async def _probe(cast: _Cast, episode: Episode, checks: Sequence[Check]) -> None:

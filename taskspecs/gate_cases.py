@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from catalogs.poison import visible_part
 from pipeline.allowlist import AllowList
+from pipeline.injection import visible_part
 from pipeline.tasks import Capability, TaskSpec
 from pipeline.words import RejectionReason
 from taskspecs.dates import Dated, dates_in

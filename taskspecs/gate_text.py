@@ -9,8 +9,8 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from catalogs.poison import words_for_model
 from pipeline.allowlist import DEFAULT_PORTS
+from pipeline.injection import words_for_model
 from pipeline.words import RejectionReason
 from taskspecs.gate_cases import Case, Finding
 from taskspecs.scripts import simplified

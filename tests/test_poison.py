@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catalogs.poison import visible_part, words_for_model
+from pipeline.injection import visible_part, words_for_model
 from tests.candidates import reason_of, task
 
 

@@ -15,6 +15,7 @@ from pipeline.actions import Action, TakeNote, render
 from pipeline.dialects import Dialect
 from pipeline.dialects import Picture as Size
 from pipeline.errors import ModelError
+from pipeline.injection import defused
 from pipeline.llm import Message, Picture, picture_of
 from pipeline.policies.wording import is_chinese
 from pipeline.protocols import Decision, Turn
@@ -159,7 +160,7 @@ class Transcript:
         return self._room is None or tokens_in(messages, self._dialect.picture_tokens) <= self._room
 
     def _outcome(self, turn: Turn, step: Step, frame: Frame | None, count: int) -> str:
-        words, detail = self._words, step.error_detail or ""
+        words, detail = self._words, defused(step.error_detail or "")
         if step.action is None:
             return words["unread"].format(f"{step.action_error}: {detail}")
         said = []
@@ -171,7 +172,7 @@ class Transcript:
             said.append(words["unknown"])
         else:
             said.append(words["same" if _same(frame, turn.observation.frame) else "done"])
-            said += [words["told"].format(turn.feedback)] if turn.feedback else []
+            said += [words["told"].format(defused(turn.feedback))] if turn.feedback else []
         return " ".join(said)
 
 
