@@ -191,6 +191,8 @@ class RunConfig(Model):
     policy: PolicyConfig = PolicyConfig()
     model: ModelConfig = ModelConfig()
     step_judge: StepJudgeConfig = StepJudgeConfig()
+    second_opinion: EndpointConfig | None = None
+    """A model that the gate asks what an action would bring about; it can only make its decisions stricter."""
     llm: LlmConfig = LlmConfig()
     serving: list[ServerConfig] = Field(default_factory=list)
     judges: list[str | JudgeConfig] = Field(default_factory=lambda: list[str | JudgeConfig](["screen", "effect"]))
@@ -209,6 +211,8 @@ class RunConfig(Model):
     profile: Profile = Field(default_factory=lambda: load_profile("sandbox"))
     """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file."""
     allow: list[str] = Field(default_factory=list)
+    isolated: bool = False
+    """Desktops whose programs would have a network are refused, where the system cannot take it from them."""
     secrets: list[SecretConfig] = Field(default_factory=list)
     probes: Literal["use", "withhold"] = "use"
     """`withhold`: applications are taken for sites that nobody can ask; contracts are then rubrics."""

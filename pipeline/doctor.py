@@ -23,6 +23,7 @@ from pipeline.envs.browser import find_chromium
 from pipeline.envs.device_survey import Seen, adb_version, emulators, survey_devices
 from pipeline.envs.qemu_accel import acceleration
 from pipeline.envs.qemu_image import BUILD_PACKAGES, DEFAULT, built_of, load_image
+from pipeline.envs.xvfb_session import NO_NETWORKS, can_part
 from pipeline.errors import ConfigError, EpisodeError, RunError
 from pipeline.llm import LocalLimiter, demand, probe
 from pipeline.required import needs
@@ -100,7 +101,8 @@ def _phones(config: RunConfig) -> Iterator[Finding]:
 def _desktop(config: RunConfig) -> Finding:
     """Whether a private X display of this machine can be had, which the provider xvfb needs."""
     absent = missing(DESKTOP)
-    detail = advice(absent) if absent else "provider=xvfb has all it needs, beside the programs themselves"
+    reach = "which have no network" if can_part() else f"which reach what this machine reaches: {NO_NETWORKS}"
+    detail = advice(absent) if absent else f"provider=xvfb has all it needs, beside the programs themselves, {reach}"
     return Finding("desktop", not absent, config.provider == "xvfb", detail)
 
 

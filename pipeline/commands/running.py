@@ -10,6 +10,7 @@ from rich.console import Console
 from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.drive import Outcome
+from pipeline.envs.xvfb_session import NO_NETWORKS, can_part
 from pipeline.errors import ConfigError
 from pipeline.judging import calibration_of
 from pipeline.manifest import read_run
@@ -94,7 +95,9 @@ def judge(
 
 
 def _announce(settings: RunConfig) -> None:
-    """Say before anything runs that verdicts will be uncalibrated though a calibration is named; raises ConfigError."""
+    """Say before anything runs what a person may not expect of it; raises ConfigError."""
+    if settings.provider == "xvfb" and not can_part():
+        typer.echo(f"note: programs of desktops reach what this machine reaches: {NO_NETWORKS}", err=True)
     if calibration_of(settings) is None and settings.panel.calibration is not None:
         typer.echo("note: panel.calibration was measured for other judges, so verdicts are uncalibrated", err=True)
 

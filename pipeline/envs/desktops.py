@@ -18,7 +18,7 @@ def desktop_environment(config: RunConfig) -> DesktopEnvironment:
     """The environment of one worker; raises ConfigError."""
     match config.provider:
         case "xvfb":
-            return DesktopEnvironment(Machines(lambda number: XvfbMachine(f"xvfb-{number}")))
+            return DesktopEnvironment(Machines(lambda number: XvfbMachine(f"xvfb-{number}", isolated=config.isolated)))
         case "qemu":
             if len(config.devices) > 1:
                 raise ConfigError("devices: provider 'qemu' takes one, the name of a machine's image")

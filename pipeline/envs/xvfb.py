@@ -26,7 +26,7 @@ from pipeline.envs.x11_display import BUTTON_PRESS, BUTTON_RELEASE, MOTION, Disp
 from pipeline.envs.x11_rest import settle
 from pipeline.envs.x11_typing import Keyboard
 from pipeline.envs.x11_wire import RefusedError
-from pipeline.envs.xvfb_session import Session
+from pipeline.envs.xvfb_session import NO_NETWORKS, Session
 from pipeline.errors import EnvError, SetupError, TreeError
 from pipeline.structs import Node
 
@@ -51,12 +51,18 @@ class XvfbMachine(Machine):
 
     provider = "xvfb"
 
-    def __init__(self, name: str = "xvfb", make: Callable[[Path], Session] = Session) -> None:
-        """Nothing is started yet; `make` makes a session that finds compiled locales in a folder."""
+    def __init__(
+        self, name: str = "xvfb", make: Callable[[Path], Session] = Session, *, isolated: bool = False
+    ) -> None:
+        """Nothing is started yet; `make` makes a session that finds compiled locales in a folder.
+
+        Where its programs must be `isolated`, one that has a network is refused.
+        """
         self.name = name
         self.build = ""
         self.home = ""
         self._make = make
+        self._isolated = isolated
         self._session: Session | None = None
         self._keyboard: Keyboard | None = None
         self._trees: TreeReader | None = None
@@ -73,10 +79,13 @@ class XvfbMachine(Machine):
         except EnvError as error:
             raise SetupError(error.code, error.message) from error
         session = self._session = await asyncio.to_thread(self._make, locales.folder())
+        if self._isolated and not session.apart:
+            raise SetupError("network_open", f"programs of a desktop would have a network: {NO_NETWORKS}")
         await session.start()
         self.home = str(session.home)
         try:
-            self.build = f"x.org {session.display.screen.release}"
+            network = "no network" if session.apart else "the network of its host"
+            self.build = f"x.org {session.display.screen.release}, {network}"
             self._keyboard = await asyncio.to_thread(Keyboard, session.display)
         except EnvError as error:
             raise SetupError("session_not_started", error.message) from error

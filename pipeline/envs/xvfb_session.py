@@ -6,7 +6,8 @@
     <scratch>/log       what its programs say
 
 Everything is started in a scratch folder, so that an end of ours, even by SIGKILL, takes all of it along. Programs see
-an environment that is made here, nothing of ours: it may hold keys. They run as the user that we are, on this machine:
+an environment that is made here, nothing of ours: it may hold keys. Each program finds a network of its own, in which
+there is only itself, where the system lets us make one. For the rest they run as the user that we are, on this machine:
 a session is private, it is no wall. Knows nothing of what is done in it.
 """
 
@@ -44,8 +45,26 @@ _PROBE_SECONDS = 1.0
 _COOKIE_BYTES = 16
 _ANY_FAMILY = 0xFFFF
 _GREY = 0x5A6B7B
+_APART = (
+    *("unshare", "--user", "--map-current-user", "--keep-caps", "--net", "sh", "-c"),
+    'ip link set lo up 2>/dev/null; exec setpriv --ambient-caps=-all --inh-caps=-all "$@"',
+    "sh",
+)
+"""Before a command: in a network of its own, where loopback answers; without the rights that this took."""
+_APART_SECONDS = 10.0
+NO_NETWORKS = "the system makes no network namespaces for us"
+"""Why programs reach what their host reaches."""
 _PARTS = Path(__file__).parent / "session"
 _SETTINGS = {".config/gtk-3.0/settings.ini": "gtk-settings.ini"}
+
+
+def can_part() -> bool:
+    """Whether the system lets us run a program in a network of its own: many containers do not."""
+    try:
+        done = subprocess.run([*_APART, "true"], capture_output=True, timeout=_APART_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 class Session:
@@ -53,6 +72,8 @@ class Session:
 
     def __init__(self, locales: Path) -> None:
         """Make its folders; `locales` is where compiled locales lie. Raises SetupError."""
+        self.apart = can_part()
+        """Whether its programs reach nothing but themselves."""
         self._scratch = Scratch("desktop")
         self._run, self._log = self._scratch.path / "run", self._scratch.path / "log"
         self.home = self._scratch.path / "user"
@@ -104,7 +125,13 @@ class Session:
     def inside(self, argv: Sequence[str], variables: Mapping[str, str] | None = None) -> list[str]:
         """The command that runs another one with the session's environment and nothing else."""
         pairs = {**self.environment, **(variables or {}), MARK: str(self._scratch.path)}
-        return ["env", "-i", *(f"{name}={value}" for name, value in pairs.items()), *argv]
+        return [
+            "env",
+            "-i",
+            *(f"{name}={value}" for name, value in pairs.items()),
+            *(_APART if self.apart else ()),
+            *argv,
+        ]
 
     def said(self, name: str) -> str:
         """The end of a program's log."""
