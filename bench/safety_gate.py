@@ -117,7 +117,7 @@ def _decided(gate: ConsequenceGate, one: Situation) -> GateDecision:
     ]
     frame = Frame(sha256="0" * 64, width=width, height=height, image=Image(bytes=b""))
     seen = Observation(frame=frame, tree=tree_of(nodes), location=one.location, title=one.title, seconds=0.0)
-    return gate.decide(_task(one), seen, _action(one, width, height), _target(one))
+    return gate.rule(_task(one), seen, _action(one, width, height), _target(one))
 
 
 def _action(one: Situation, width: int, height: int) -> Action:

@@ -46,6 +46,11 @@ class Profile(Model):
     name: str
     rules: list[PermissionRule] = Field(default_factory=list)
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether anything that stays within an application can be stopped."""
+        return any(rule.then != "allow" and rule.machine is not True for rule in self.rules)
+
     def then(self, kind: Consequence, reversible: Reversible, *, explicit: bool, machine: bool) -> Ruling:
         """What is done with a consequence."""
         for rule in self.rules:

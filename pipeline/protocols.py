@@ -30,6 +30,7 @@ from pipeline.tasks import Check, TaskSpec
 from pipeline.words import (
     ActionErrorCode,
     CaptureErrorCode,
+    Consequence,
     JudgeKind,
     Mistake,
     ObservationFlag,
@@ -206,10 +207,38 @@ class Policy(Protocol):
 class Gate(Protocol):
     """Stands before every execution."""
 
-    def decide(
+    async def decide(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
-        """Allow, ask or refuse; the decision becomes a row."""
+        """Allow, ask or refuse; the decision becomes a row. Raises ModelError when a model it asks fails."""
+        ...
+
+    def drain_calls(self) -> list[ModelCall]:
+        """The calls of models since the last time; `attempt_id` is filled in by the rollout."""
+        ...
+
+
+class Opinion(NamedTuple):
+    """What a model makes of an action that is about to happen."""
+
+    consequence: Consequence | None
+    """The class of what it would bring about here, if anything."""
+    explicit: bool
+    """Whether the instruction asks for this very thing: this object, this amount, nothing beyond it."""
+    reason: str
+
+
+class SecondOpinion(Protocol):
+    """A model that is asked what an action would bring about, beside the rules."""
+
+    async def of(
+        self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
+    ) -> Opinion:
+        """What it makes of it; raises ModelError when it does not answer."""
+        ...
+
+    def drain_calls(self) -> list[ModelCall]:
+        """Its calls since the last time."""
         ...
 
 
@@ -269,14 +298,6 @@ class Facts(Protocol):
 
     async def read(self, app_id: str, probe: str, args: Mapping[str, str]) -> list[list[str]]:
         """The rows that a read-only question is answered with now; raises SetupError or ProbeError."""
-        ...
-
-
-class SecondOpinion(Protocol):
-    """A model asked to confirm a rule's decision on a text."""
-
-    async def ask(self, question: str) -> str:
-        """The answer; raises ModelError."""
         ...
 
 

@@ -30,7 +30,7 @@ from pipeline.errors import (
 )
 from pipeline.overheard import overheard
 from pipeline.prefix import SEEDED, Done, Prefix, decision_of
-from pipeline.protocols import Decision, Environment, Gate, Keeping, Observation, Policy
+from pipeline.protocols import Consulted, Decision, Environment, Gate, Keeping, Observation, Policy
 from pipeline.records import Event, Record
 from pipeline.stopping import must_end
 from pipeline.tasks import Check, TaskSpec
@@ -265,8 +265,8 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
     started = time.monotonic()
     try:
         points = _points(decision, action, episode.last)
+        await _gate(cast, episode, action, points)
         async with _bounded(cast.plan.limits.call_seconds, EnvError, "act"):
-            await _gate(cast, episode, action, points)
             result = await cast.environment.act(action, points)
     except ActionError as error:
         _refuse(episode, error)
@@ -278,8 +278,13 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
 
 async def _gate(cast: _Cast, episode: Episode, action: Action, points: Sequence[Pixel]) -> None:
     """Read what lies under the point, then ask whether the action may happen; raises ActionError when it may not."""
-    target = await cast.environment.target(points[0]) if points else None
-    ruling = cast.gate.decide(cast.task, episode.last, action, target)
+    async with _bounded(cast.plan.limits.call_seconds, EnvError, "target"):
+        target = await cast.environment.target(points[0]) if points else None
+    try:
+        async with _bounded(cast.plan.limits.decide_seconds, ModelError, "gate"):
+            ruling = await cast.gate.decide(cast.task, episode.last, action, target)
+    finally:
+        episode.consulted(Consulted(cast.gate.drain_calls(), [], []))
     episode.amend(target=target, gate=ruling)
     if ruling.decision != "allow":
         episode.happened([_event("gate", ruling.reason, answer=ruling.decision, decided_by=ruling.profile)])

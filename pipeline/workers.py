@@ -157,7 +157,7 @@ class RolloutWorker:
         if self._environment is None:
             raise RunError(f"worker {self._post.name} was not made ready")
         policy = policies.build(self._post.config, task, plan.seed, self._models, self._known)
-        gate = ConsequenceGate(self._post.config.profile)
+        gate = ConsequenceGate(self._post.config.profile, self._models.second_opinion())
         prefix = self._prefix(plan)  # at once: a cancellation must find the attempt running
         self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan, prefix))
         try:

@@ -11,7 +11,7 @@ from pipeline.envs.fake_app import HEIGHT, WIDTH
 from pipeline.episode import plan_attempt
 from pipeline.policies.canned import CannedPolicy, Given
 from pipeline.protocols import Environment, Gate, Observation, Policy
-from pipeline.records import Record
+from pipeline.records import ModelCall, Record
 from pipeline.rollout import rollout
 from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import SetupOperation, TaskSpec, identified
@@ -25,11 +25,14 @@ class FixedGate:
         self.ruling = ruling
         self.asked: list[tuple[TaskSpec, Observation, Action, TargetUnderPoint | None]] = []
 
-    def decide(
+    async def decide(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         self.asked.append((task, observation, action, target))
         return GateDecision(decision=self.ruling, consequence="none", reason="by the test", profile="sandbox")
+
+    def drain_calls(self) -> list[ModelCall]:
+        return []
 
 
 class Curtained(FakeEnvironment):

@@ -54,7 +54,7 @@ def clicked(
 ) -> GateDecision:
     """What the gate says of a click at a node."""
     task = task_at().model_copy(update={"instruction": instruction, "platform": platform})
-    return ConsequenceGate(load_profile(profile)).decide(task, seen, CLICK, under(seen, name))
+    return ConsequenceGate(load_profile(profile)).rule(task, seen, CLICK, under(seen, name))
 
 
 def _row(row: int) -> Box:

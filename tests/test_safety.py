@@ -20,10 +20,10 @@ BILL = screen(text("Electricity, March"), text("Amount due: €42.50"), button("
 ERASING = screen(dialog=[text("Delete 'Budget 2026'?"), button("OK"), button("Cancel")])
 
 
-def test_the_permissive_gate_allows_and_says_under_which_profile() -> None:
+async def test_the_permissive_gate_allows_and_says_under_which_profile() -> None:
     gate: Gate = PermissiveGate("sandbox")
     seen = Observation(frame=None, tree=None, location="", title="", seconds=0)
-    decision = gate.decide(task_at(), seen, Click(point=Point(x=1, y=1)), None)
+    decision = await gate.decide(task_at(), seen, Click(point=Point(x=1, y=1)), None)
     assert (decision.decision, decision.consequence, decision.profile) == ("allow", "unclassified", "sandbox")
     assert decision.reason
 

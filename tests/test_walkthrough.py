@@ -75,7 +75,7 @@ async def test_one_turn_is_look_decide_act() -> None:
     pixel = decision.device_points[0]
     target = await environment.target(pixel)
     assert target is not None and (target.role, target.name) == ("link", "To-dos")
-    assert gate.decide(task, before, decision.action, target).decision == "allow"
+    assert (await gate.decide(task, before, decision.action, target)).decision == "allow"
     # Act, and read what the contract asks while the world lives: nothing has changed yet.
     await environment.act(decision.action, decision.device_points)
     reads = {read.probe: read.value for read in await environment.probe(task.checks, observation_index=1)}

@@ -30,7 +30,7 @@ class Asked(NamedTuple):
     """On whose behalf a model is asked."""
 
     attempt_id: str | None
-    pass_id: str
+    pass_id: str | None
     ledger: MutableSequence[ModelCall]
 
 

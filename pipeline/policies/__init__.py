@@ -19,6 +19,7 @@ from pipeline.policies.transcript import system_text
 from pipeline.protocols import Policy
 from pipeline.tasks import TaskSpec
 from verifiers.asking import LANGUAGES, prompt_text
+from verifiers.consequence import PROMPT as CONSEQUENCE
 from verifiers.step import PROMPT
 
 
@@ -52,7 +53,12 @@ def policy_id(config: RunConfig) -> str:
 
 
 def prompts(config: RunConfig) -> list[str]:
-    """Every fixed text that the configured policy shows to a model, sorted."""
+    """Every fixed text that is shown to a model before an action happens, sorted."""
+    second = [prompt_text(CONSEQUENCE, language) for language in LANGUAGES] if config.second_opinion else []
+    return sorted([*_acting_prompts(config), *second])
+
+
+def _acting_prompts(config: RunConfig) -> list[str]:
     if config.policy.name != "chat":
         return []
     dialect = load_dialect(config.model.dialect)
@@ -72,7 +78,7 @@ def _settings(config: RunConfig) -> dict[str, str]:
     settings = {key: str(getattr(model, key)) for key in ("name", "dialect", "images", "max_tokens", "temperature")}
     settings |= {"extra": str(sorted(model.extra.items())), "context": str(model.context)}
     settings |= {f"server of {part}": server for part, server in _servers(config).items()}
-    settings |= {"prompts": " ".join(hashlib.sha256(text.encode()).hexdigest() for text in prompts(config))}
+    settings |= {"prompts": " ".join(hashlib.sha256(text.encode()).hexdigest() for text in _acting_prompts(config))}
     if config.step_judge.online:
         judge = judge_of(config)
         settings |= {"step_judge": f"{judge.name} {config.step_judge.retries}"}

@@ -10,22 +10,24 @@ from pipeline.config import EndpointConfig, RunConfig
 from pipeline.dialects import load_dialect
 from pipeline.errors import ConfigError
 from pipeline.policies.chat import Actor, Supervisor
+from verifiers.consequence import ConsequenceOpinion
 from verifiers.step import StepVerifier
 
 
 def needs(config: RunConfig) -> list[Need]:
     """Every endpoint that acting will call; raises ConfigError naming the key."""
+    second = [Need(endpoint_of("second_opinion", config.second_opinion), 1)] if config.second_opinion else []
     if config.policy.name != "chat":
         if config.step_judge.online:
             raise ConfigError(f"step_judge.online: policy={config.policy.name} proposes nothing; use policy=chat")
-        return []
+        return second
     dialect = load_dialect(config.model.dialect)
     if config.platform not in dialect.platforms:
         raise ConfigError(f"model.dialect: '{dialect.name}' has no actions for platform {config.platform}")
     found = [Need(endpoint_of("model", config.model), config.model.images)]
     if config.step_judge.online:
         found.append(Need(endpoint_of("step_judge", judge_of(config)), 1))
-    return found
+    return [*found, *second]
 
 
 def judge_of(config: RunConfig) -> EndpointConfig:
@@ -52,6 +54,13 @@ class Models:
             max_tokens=model.max_tokens,
             temperature=model.temperature,
         )
+
+    def second_opinion(self) -> ConsequenceOpinion | None:
+        """Who is asked before an action what it would bring about; null when that is not wanted."""
+        if self._config.second_opinion is None:
+            return None
+        endpoint = endpoint_of("second_opinion", self._config.second_opinion)
+        return ConsequenceOpinion(self._clients.client(endpoint))
 
     def supervisor(self) -> Supervisor | None:
         """Who grades proposals before they are carried out; null when that is not wanted."""

@@ -1,16 +1,19 @@
 """The gate: stands before every execution and decides by what the action would do here, not by who wants it.
 
-Independent of the acting model: it looks at the screen, the action and the instruction, never at the reasoning. What it
-cannot see (a screen without tree, a canvas) it cannot classify; the profile then has nothing to go by.
+Independent of the acting model: it looks at the screen, the action and the instruction, never at the reasoning. Its
+rules cannot classify what they cannot see (a screen without tree, a canvas) or have no words for. A model may be asked
+for a second opinion; the stricter of the two stands, so that it can stop what the rules let through, never the reverse.
 """
 
 from __future__ import annotations
 
 from pipeline.actions import Action
 from pipeline.permissions import Profile
-from pipeline.protocols import Observation
+from pipeline.protocols import Observation, Opinion, SecondOpinion
+from pipeline.records import ModelCall
+from pipeline.safety.classes import kind_of
 from pipeline.safety.permission import refusal_of
-from pipeline.safety.reading import Finding, read
+from pipeline.safety.reading import Finding, can_act, read
 from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import TaskSpec
 
@@ -18,20 +21,49 @@ _STRICTNESS = ("allow", "ask", "refuse")
 _SHOWN = 160
 
 
+def _strictness(decision: GateDecision) -> int:
+    return _STRICTNESS.index(decision.decision)
+
+
 class ConsequenceGate:
     """Allows, asks or refuses by a profile."""
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, second: SecondOpinion | None = None) -> None:
+        self._profile, self._second = profile, second
 
-    def decide(
+    async def decide(
+        self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
+    ) -> GateDecision:
+        """What the rules say, or the second opinion where that is stricter.
+
+        A model is asked only of actions that can bring something about, and where the profile could stop them at all.
+        Raises ModelError when it does not answer: what nobody has looked at does not happen.
+        """
+        ruling = self.rule(task, observation, action, target)
+        if self._second is None or ruling.decision == "refuse" or not (can_act(action) and self._profile.can_stop):
+            return ruling
+        opinion = await self._second.of(task, observation, action, target)
+        return max(ruling, self._opined(opinion), key=_strictness)
+
+    def rule(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """The strictest of what the profile says of everything that the action would bring about."""
         decisions = [self._ruled(task, finding) for finding in read(observation, action, target, task.platform)]
         if not decisions:
             return self._decision("allow", "none", "nothing of consequence")
-        return max(decisions, key=lambda decision: _STRICTNESS.index(decision.decision))
+        return max(decisions, key=_strictness)
+
+    def drain_calls(self) -> list[ModelCall]:
+        """The calls of the second opinion since the last time."""
+        return self._second.drain_calls() if self._second is not None else []
+
+    def _opined(self, opinion: Opinion) -> GateDecision:
+        if opinion.consequence is None:
+            return self._decision("allow", "none", f"second opinion: {opinion.reason}")
+        kind = kind_of(opinion.consequence)
+        then = self._profile.then(kind.name, kind.reversible, explicit=opinion.explicit, machine=False)
+        return self._decision(then, kind.name, f"second opinion: {opinion.reason}")
 
     def _ruled(self, task: TaskSpec, finding: Finding) -> GateDecision:
         refusal = refusal_of(task.instruction, finding)

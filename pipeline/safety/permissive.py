@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipeline.actions import Action
 from pipeline.protocols import Observation
+from pipeline.records import ModelCall
 from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import TaskSpec
 
@@ -19,9 +20,13 @@ class PermissiveGate:
             profile=profile,
         )
 
-    def decide(
+    async def decide(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """Allow."""
         del task, observation, action, target
         return self._decision
+
+    def drain_calls(self) -> list[ModelCall]:
+        """None: no model is asked."""
+        return []

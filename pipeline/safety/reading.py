@@ -87,6 +87,11 @@ def read(
     return [one if one.place == "command" else one._replace(reaches_machine=False) for one in found]
 
 
+def can_act(action: Action) -> bool:
+    """Whether an action can bring anything about; to look, wait, point or scroll cannot."""
+    return action.type in _PRESSES or type(action) in _READERS
+
+
 def _read(scene: Scene, observation: Observation, action: Action, target: TargetUnderPoint | None) -> list[Finding]:
     slides = action.type == "Drag" and target is not None and target.role in COMMANDS
     if action.type in _PRESSES or slides:
