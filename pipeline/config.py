@@ -211,6 +211,8 @@ class RunConfig(Model):
     profile: Profile = Field(default_factory=lambda: load_profile("sandbox"))
     """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file."""
     allow: list[str] = Field(default_factory=list)
+    live_profile: Profile = Field(default_factory=lambda: load_profile("observe"))
+    """The same for the sites of `allow`, whose state nobody puts back."""
     isolated: bool = False
     """Desktops whose programs would have a network are refused, where the system cannot take it from them."""
     secrets: list[SecretConfig] = Field(default_factory=list)
@@ -219,7 +221,7 @@ class RunConfig(Model):
     faults: FaultsConfig = FaultsConfig()
     out: str | None = None
 
-    @field_validator("profile", mode="before")
+    @field_validator("profile", "live_profile", mode="before")
     @classmethod
     def _by_name(cls, profile: object) -> object:
         return load_profile(profile) if isinstance(profile, str) else profile

@@ -33,7 +33,7 @@ from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import ModelCall, Record, usage_of
 from pipeline.rollout import StoppedError, rollout
-from pipeline.safety import ConsequenceGate
+from pipeline.safety import gate_of
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
@@ -157,7 +157,7 @@ class RolloutWorker:
         if self._environment is None:
             raise RunError(f"worker {self._post.name} was not made ready")
         policy = policies.build(self._post.config, task, plan.seed, self._models, self._known)
-        gate = ConsequenceGate(self._post.config.profile, self._models.second_opinion())
+        gate = gate_of(self._post.config, self._models.second_opinion())
         prefix = self._prefix(plan)  # at once: a cancellation must find the attempt running
         self._running = asyncio.create_task(rollout(task, self._environment, policy, gate, plan, prefix))
         try:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.actions import Click, Point
-from pipeline.config import override_config
+from pipeline.config import override_config, parse_config
 from pipeline.errors import ConfigError
 from pipeline.permissions import load_profile, profile_names
 from pipeline.protocols import Gate, Observation
-from pipeline.safety import PermissiveGate
+from pipeline.safety import PermissiveGate, gate_of
 from pipeline.structs import Node
-from tests.safetyscenes import button, clicked, screen, text, ticked
+from tests.safetyscenes import CLICK, button, clicked, screen, text, ticked, under
 from tests.webworld import task_at
 
 BILL = screen(text("Electricity, March"), text("Amount due: €42.50"), button("Pay now"))
@@ -145,3 +145,20 @@ def test_an_unknown_profile_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="live, observe, sandbox, supervised"):
         override_config({}, ["profile=yolo"])
     assert profile_names() == ["live", "observe", "sandbox", "supervised"]
+
+
+@pytest.mark.parametrize(
+    ("location", "decision"),
+    [
+        ("http://127.0.0.1:4000/sheets", "allow"),
+        ("https://sheets.example.com/1", "refuse"),
+        ("https://other.example.com/1", "allow"),
+    ],
+)
+def test_on_sites_of_others_nothing_of_consequence_happens_unless_that_is_said(location: str, decision: str) -> None:
+    here = ERASING.model_copy(update={"location": location})
+    gate = gate_of(parse_config({"allow": ["sheets.example.com"]}))
+    willing = gate_of(parse_config({"allow": ["sheets.example.com"], "live_profile": "sandbox"}))
+
+    assert gate.rule(task_at(), here, CLICK, under(here, "OK")).decision == decision
+    assert willing.rule(task_at(), here, CLICK, under(here, "OK")).decision == "allow"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.safety.gate import ConsequenceGate
+from pipeline.safety.gate import ConsequenceGate, Live, gate_of
 from pipeline.safety.permissive import PermissiveGate
 
-__all__ = ["ConsequenceGate", "PermissiveGate"]
+__all__ = ["ConsequenceGate", "Live", "PermissiveGate", "gate_of"]

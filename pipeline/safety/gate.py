@@ -7,7 +7,11 @@ for a second opinion; the stricter of the two stands, so that it can stop what t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pipeline.actions import Action
+from pipeline.allowlist import AllowList
+from pipeline.config import RunConfig
 from pipeline.permissions import Profile
 from pipeline.protocols import Observation, Opinion, SecondOpinion
 from pipeline.records import ModelCall
@@ -21,15 +25,18 @@ _STRICTNESS = ("allow", "ask", "refuse")
 _SHOWN = 160
 
 
-def _strictness(decision: GateDecision) -> int:
-    return _STRICTNESS.index(decision.decision)
+class Live(NamedTuple):
+    """Sites whose state nobody puts back, and what may happen there."""
+
+    sites: AllowList
+    profile: Profile
 
 
 class ConsequenceGate:
     """Allows, asks or refuses by a profile."""
 
-    def __init__(self, profile: Profile, second: SecondOpinion | None = None) -> None:
-        self._profile, self._second = profile, second
+    def __init__(self, profile: Profile, second: SecondOpinion | None = None, live: Live | None = None) -> None:
+        self._usual, self._second, self._live = profile, second, live
 
     async def decide(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
@@ -40,39 +47,56 @@ class ConsequenceGate:
         Raises ModelError when it does not answer: what nobody has looked at does not happen.
         """
         ruling = self.rule(task, observation, action, target)
-        if self._second is None or ruling.decision == "refuse" or not (can_act(action) and self._profile.can_stop):
+        profile = self._profile(observation)
+        if self._second is None or ruling.decision == "refuse" or not (can_act(action) and profile.can_stop):
             return ruling
         opinion = await self._second.of(task, observation, action, target)
-        return max(ruling, self._opined(opinion), key=_strictness)
+        return max(ruling, _opined(profile, opinion), key=_strictness)
 
     def rule(
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """The strictest of what the profile says of everything that the action would bring about."""
-        decisions = [self._ruled(task, finding) for finding in read(observation, action, target, task.platform)]
+        profile = self._profile(observation)
+        decisions = [_ruled(profile, task, finding) for finding in read(observation, action, target, task.platform)]
         if not decisions:
-            return self._decision("allow", "none", "nothing of consequence")
+            return _decision(profile, "allow", "none", "nothing of consequence")
         return max(decisions, key=_strictness)
 
     def drain_calls(self) -> list[ModelCall]:
         """The calls of the second opinion since the last time."""
         return self._second.drain_calls() if self._second is not None else []
 
-    def _opined(self, opinion: Opinion) -> GateDecision:
-        if opinion.consequence is None:
-            return self._decision("allow", "none", f"second opinion: {opinion.reason}")
-        kind = kind_of(opinion.consequence)
-        then = self._profile.then(kind.name, kind.reversible, explicit=opinion.explicit, machine=False)
-        return self._decision(then, kind.name, f"second opinion: {opinion.reason}")
+    def _profile(self, observation: Observation) -> Profile:
+        """The profile of where this is: another one on sites whose state nobody puts back."""
+        on_site = self._live is not None and self._live.sites.permits_url(observation.location)
+        return self._live.profile if self._live is not None and on_site else self._usual
 
-    def _ruled(self, task: TaskSpec, finding: Finding) -> GateDecision:
-        refusal = refusal_of(task.instruction, finding)
-        reversible = "no" if finding.final else finding.kind.reversible
-        then = self._profile.then(
-            finding.kind.name, reversible, explicit=refusal is None, machine=finding.reaches_machine
-        )
-        seen = f"{finding.place} '{finding.words[:_SHOWN]}'"
-        return self._decision(then, finding.kind.name, f"{seen}: {refusal or 'asked for'}")
 
-    def _decision(self, then: str, consequence: str, reason: str) -> GateDecision:
-        return GateDecision(decision=then, consequence=consequence, reason=reason, profile=self._profile.name)
+def _ruled(profile: Profile, task: TaskSpec, finding: Finding) -> GateDecision:
+    refusal = refusal_of(task.instruction, finding)
+    reversible = "no" if finding.final else finding.kind.reversible
+    then = profile.then(finding.kind.name, reversible, explicit=refusal is None, machine=finding.reaches_machine)
+    seen = f"{finding.place} '{finding.words[:_SHOWN]}'"
+    return _decision(profile, then, finding.kind.name, f"{seen}: {refusal or 'asked for'}")
+
+
+def _opined(profile: Profile, opinion: Opinion) -> GateDecision:
+    if opinion.consequence is None:
+        return _decision(profile, "allow", "none", f"second opinion: {opinion.reason}")
+    kind = kind_of(opinion.consequence)
+    then = profile.then(kind.name, kind.reversible, explicit=opinion.explicit, machine=False)
+    return _decision(profile, then, kind.name, f"second opinion: {opinion.reason}")
+
+
+def _decision(profile: Profile, then: str, consequence: str, reason: str) -> GateDecision:
+    return GateDecision(decision=then, consequence=consequence, reason=reason, profile=profile.name)
+
+
+def _strictness(decision: GateDecision) -> int:
+    return _STRICTNESS.index(decision.decision)
+
+
+def gate_of(config: RunConfig, second: SecondOpinion | None = None) -> ConsequenceGate:
+    """The gate of a run: the sites of `allow` are live."""
+    return ConsequenceGate(config.profile, second, Live(AllowList(config.allow), config.live_profile))
