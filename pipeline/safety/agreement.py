@@ -29,6 +29,8 @@ class Bound(NamedTuple):
 
 
 _QUOTED = re.compile(r"[\"“「『《‘]([^\"”」』》’]{2,80})[\"”」』》’]|(?<!\w)'([^']{2,80})'(?!\w)")
+_LABELLED = re.compile(r"^[\w\u3400-\u9fff ]{2,20}[:：]\s*[\"“「]")
+"""A line that only says how something is called."""
 _FILE = re.compile(r"[\w\u3400-\u9fff().-]+\.[a-z]{2,5}(?![\w.])", re.IGNORECASE)
 _CODE = re.compile(r"(?=[\w/-]*\d)(?=[\w/-]*[-/]|[\w/-]*[A-Za-z])[A-Za-z\d]+(?:[-/][A-Za-z\d]+)+|\b[A-Z]{2,}\d+\b")
 _NAME = re.compile(r"\b[A-Z][\w'’]+(?: +[A-Z][\w'’]+)+")
@@ -91,7 +93,8 @@ def strangers(instruction: str, texts: Iterable[str]) -> list[str]:
 
 def _other_object(instruction: str, texts: Sequence[str]) -> str | None:
     """Something is spoken of by a name in quotation marks, and the instruction knows no such name."""
-    named = [plain(first or second) for text in texts for first, second in _QUOTED.findall(text)]
+    lines = [text for text in texts if not _LABELLED.match(text)]
+    named = [plain(first or second) for text in lines for first, second in _QUOTED.findall(text)]
     if not named or any(name in plain(instruction) or plain(instruction) in name for name in named):
         return None
     asked = [plain(first or second) for first, second in _QUOTED.findall(instruction)]

@@ -73,8 +73,8 @@ def _month(text: str) -> int:
 
 def _stem(word: str) -> str:
     bare = word.removesuffix("'s").strip("'-")
-    bare = _SAME.get(bare.removesuffix("s"), bare)
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         if bare.endswith(ending) and len(bare) - len(ending) >= 3:
-            return bare[: -len(ending)] + instead
-    return bare
+            bare = bare[: -len(ending)] + instead
+            break
+    return _SAME.get(bare, bare)

@@ -68,7 +68,8 @@ _LOSSES = frozenset({"cancel", "delete", "overwrite", "uninstall"})
 """What is done to histories and lists as well."""
 
 _VERB_BEFORE = r"(?:\b(?:to|will|and|or|you|please|want|now)\s+|^)"
-_DENIED = re.compile(r"(?:\b(?:not|never|without|won't|cannot)\s+(?:\w+\s+){0,2}|不会\S{0,3}|尚未|未)$")
+_DENIED = re.compile(r"(?:\b(?:not|never|without|won't|cannot)\s+(?:\w+\s+){0,2}|\b0 (?:to )?|不会\S{0,3}|尚未|未)$")
+_NONE_OF = re.compile(r"\s*[:：]?\s*0(?![\d.,]*[1-9])")
 _DENIED_REQUEST = re.compile(
     r"(?:\b(?:do not|don't|never|without|not|instead of|rather than)\s+(?:\w+\s+){0,3}"
     r"|(?:不要|不用|别|请勿|不必|无需|而不是)\S{0,4})$"
@@ -150,6 +151,11 @@ def words_for(use: str) -> frozenset[str]:
     return frozenset(_controls()[use])
 
 
+def names_thing(label: str) -> bool:
+    """Whether a Chinese label ends as the name of a place where things are looked at."""
+    return plain(label).endswith(_THINGS_ZH)
+
+
 def _spaced(text: str) -> str:
     """A text whose words are set apart also where signs join them, as in `delete_repo` and `admin:org`."""
     return re.sub(r"[_:]+", " ", plain(text))
@@ -229,7 +235,8 @@ def _gravest(text: str, words_of: Callable[[Kind], Words], *, nouns: bool) -> Ma
             verb = nouns and phrase in kind.nouns
             spot = _pattern(phrase, verb=verb).search(text)
             excluded = any(_pattern(other).search(text) for other in kind.excluded)
-            if spot is not None and not excluded and not _DENIED.search(text[: spot.start()]):
+            denied = spot is not None and (_DENIED.search(text[: spot.start()]) or _NONE_OF.match(text[spot.end() :]))
+            if spot is not None and not excluded and not denied:
                 return Match(kind, phrase, text)
     return None
 

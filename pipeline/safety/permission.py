@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 
 from pipeline.safety.agreement import Bound, amounts, disagreement, numbers, strangers
 from pipeline.safety.bearing import bears_on, content
-from pipeline.safety.classes import asked, plain, said
+from pipeline.safety.classes import phrase_in, plain, said
 from pipeline.safety.reading import Finding
+from pipeline.safety.wishes import forbidden, hands_off, wants
 
 _MONEY = frozenset({"pay", "transfer", "trade", "order", "subscribe"})
 _REACHING = frozenset({"grant", "push", "send", "share", "transfer"})
@@ -26,11 +28,14 @@ def refusal_of(instruction: str, finding: Finding) -> str | None:
         return None if _given(instruction, finding.texts[0]) else "what is entered was not given by the user"
     if finding.place == "command":
         return _of_command(instruction, finding)
-    if finding.place == "extra" and not _speaks_of(instruction, finding):
+    untouched = hands_off(instruction)
+    if untouched is not None:
+        return f"the instruction wants nothing changed ({untouched})"
+    if finding.place == "extra" and not (_speaks_of(instruction, finding) and wants(instruction, finding.kind)):
         return f"'{finding.texts[0]}' is ticked and was not asked for"
-    if finding.place != "form" and not (asked(instruction, finding.kind) or _dictated(instruction, finding)):
+    if finding.place != "form" and not (wants(instruction, finding.kind) or _dictated(instruction, finding)):
         return f"the instruction does not ask for it ({finding.words})"
-    if finding.asks and not bears_on(instruction, [finding.words, *finding.texts[:1], *finding.asks]):
+    if finding.asks and not bears_on(instruction, [finding.words, *finding.texts[:1], *finding.asks, *finding.entered]):
         return f"the instruction does not speak of this ({finding.asks[0]})"
     if finding.place == "form" and not _ordinary(instruction, finding):
         return f"the instruction does not ask for it ({finding.words})"
@@ -53,10 +58,14 @@ def _ordinary(instruction: str, finding: Finding) -> bool:
 
 def _beyond(instruction: str, finding: Finding) -> str | None:
     """What the screen binds and the instruction does not."""
-    sums, named = amounts("\n".join(finding.texts)), numbers(instruction)
+    sums, named = _due(finding.texts), numbers(instruction)
     named |= {round(a * b, 2) for a, b in itertools.combinations(named, 2)}
-    if finding.kind.name in _MONEY and sums and not sums & named:
+    priced = numbers(instruction) or finding.kind.name != "order"
+    if finding.kind.name in _MONEY and priced and sums and not sums & named:
         return f"the amount {max(sums):g} was not named"
+    unwanted = forbidden(instruction) & frozenset().union(*map(content, [finding.label, *finding.taken]))
+    if unwanted:
+        return f"the instruction does not want '{min(unwanted)}'"
     unknown = strangers(instruction, finding.texts) if finding.kind.name in _REACHING else []
     if unknown:
         return f"the instruction does not name {unknown[0]}"
@@ -65,13 +74,19 @@ def _beyond(instruction: str, finding: Finding) -> str | None:
     )
 
 
+def _due(texts: Sequence[str]) -> set[float]:
+    """Sums of money on a screen: what is due in all, where it says so."""
+    totals = amounts("\n".join(text for text in texts if phrase_in(text, "totals")))
+    return totals or amounts("\n".join(texts))
+
+
 def _of_command(instruction: str, finding: Finding) -> str | None:
     """A command is asked for when it is quoted, or its verb is asked for and everything it is done to is named."""
     line, text = plain(finding.texts[0]), plain(instruction)
     if line in text or plain(finding.words) in text:
         return None
     things = [word for word in re.split(r"\s+", plain(finding.words))[1:] if not word.startswith("-")]
-    if things and asked(instruction, finding.kind) and all(thing.rstrip("/") in text for thing in things):
+    if things and wants(instruction, finding.kind) and all(thing.rstrip("/") in text for thing in things):
         return None
     return "the command was not asked for"
 

@@ -14,7 +14,19 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pipeline.actions import AcceptDialog, Action, Drag, Hotkey, Launch, PressEnter, SelectOption, Type, points_of
 from pipeline.protocols import Observation
-from pipeline.safety.classes import Kind, Match, commanded, entered, kind_of, phrase_in, plain, said, told
+from pipeline.safety.classes import (
+    Kind,
+    Match,
+    commanded,
+    entered,
+    kind_of,
+    kinds,
+    names_thing,
+    phrase_in,
+    plain,
+    said,
+    told,
+)
 from pipeline.safety.commands import command_in
 from pipeline.safety.scene import COMMANDS, TOGGLES, Choice, Scene, is_field, scene_of
 from pipeline.structs import Box, Node, TargetUnderPoint
@@ -44,6 +56,8 @@ class Finding(NamedTuple):
     """The name of the control."""
     entered: Sequence[str] = ()
     """What stands in the fields of the screen."""
+    taken: Sequence[str] = ()
+    """What is chosen and ticked there."""
 
 
 _TICKED = frozenset({"checkbox", "check box"})
@@ -107,7 +121,11 @@ def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool = False) -> 
         return []
     if said(label, "withdrawing"):
         return _cancelled(scene, target)
-    if said(label, "viewing") and not said(label, "neutral") and scene.dialog(target.box) is None:
+    if (
+        (said(label, "viewing") or names_thing(label))
+        and not said(label, "neutral")
+        and scene.dialog(target.box) is None
+    ):
         return []
     match = commanded(label, command=command)
     if target.role in TOGGLES:
@@ -170,10 +188,19 @@ def _extras(scene: Scene, box: Box | None) -> list[Finding]:
     for node in nodes:
         if node.role not in _TICKED or "checked" not in node.states or "disabled" in node.states:
             continue
-        match = entered(node.name) or commanded(node.name, command=True) or told([node.name])
+        match = _ticked(node.name)
         if match is not None and (match.kind.name not in _ORDINARY or match.words in match.kind.fields):
             found.append(Finding(match.kind, match.words, "extra", [node.name]))
     return found
+
+
+def _ticked(label: str) -> Match | None:
+    """The gravest of what a tick brings about; to have read the terms is a part of every form."""
+    if phrase_in(label, "terms") and not phrase_in(label, "marketing"):
+        return None
+    found = [match for match in (told([label]), entered(label), commanded(label, command=True)) if match is not None]
+    order = [kind.name for kind in kinds()]
+    return min(found, key=lambda match: order.index(match.kind.name), default=None)
 
 
 def _keys(scene: Scene, action: PressEnter | Hotkey, observation: Observation) -> list[Finding]:
@@ -182,6 +209,8 @@ def _keys(scene: Scene, action: PressEnter | Hotkey, observation: Observation) -
     held, last = set(keys[:-1]), keys[-1]
     if last in _ENTERING:
         return _sent(scene, "+".join(keys)) if held & _MODIFIERS else _entered(scene)
+    if last == "s" and held and held <= _MODIFIERS:
+        return [Finding(kind_of("overwrite"), "+".join(keys), "form", ["+".join(keys)])]
     if last in _DELETING and {"control", "alt"} <= held:
         return [Finding(kind_of("system"), "+".join(keys), "command", ["+".join(keys)], reaches_machine=True)]
     focused = scene.focused()
@@ -318,6 +347,7 @@ def _found(scene: Scene, match: Match, place: Place, target: TargetUnderPoint | 
         asks=scene.told(box) if scene.dialog(box) is not None else (),
         label=target.name if target is not None else "",
         entered=scene.entered(),
+        taken=scene.taken(),
     )
 
 

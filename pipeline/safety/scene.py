@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.protocols import Observation
+from pipeline.safety.bearing import content
 from pipeline.structs import Box, Node, TargetUnderPoint
 
 COMMANDS = frozenset({"button", "menuitem", "menuitemcheckbox", "menuitemradio", "push button", "menu item"})
@@ -20,6 +21,7 @@ _DIALOGS = frozenset({"alert", "alertdialog", "dialog"})
 _HEADINGS = frozenset({"heading", "alert", "status", "banner"})
 _ENTRIES = ("option", "listitem", "row", "treeitem")
 _FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "spinbutton"})
+_TICKS = frozenset({"checkbox", "check box", "switch"})
 _ALTERNATIVES = ("radio", *_ENTRIES)
 _NEAR = 8
 _LONGEST = 200
@@ -83,18 +85,37 @@ class Scene(NamedTuple):
         """What stands in fields."""
         return [node.value for node in self.nodes if is_field(node) and node.value and node.role != "terminal"]
 
+    def taken(self) -> list[str]:
+        """What is chosen in drop-downs and ticked in boxes."""
+        ticked = [node.name for node in self.nodes if node.role in _TICKS and "checked" in node.states]
+        return [*ticked, *(node.value for node in self.nodes if node.role == "combobox" and node.value)]
+
     def choices(self, target: TargetUnderPoint | None) -> list[Choice]:
         """What is taken among alternatives that stand together, and what is not; first what the action itself takes."""
         if target is not None and target.role in _ENTRIES:
             left = [node.name for node in self.nodes if node.role == target.role and node.name != target.name]
             return [Choice([target.name], left)]
-        found: list[Choice] = []
+        found = list(self._spoken_of(target))
         for role, nodes in itertools.groupby(self.nodes, key=lambda node: node.role):
             group = [node for node in nodes if node.name] if role in _ALTERNATIVES else []
             taken = [node.name for node in group if {"checked", "selected"} & set(node.states)]
             if taken:
                 found.append(Choice(taken, [node.name for node in group if node.name not in taken]))
         return found
+
+    def _spoken_of(self, target: TargetUnderPoint | None) -> Iterator[Choice]:
+        """The entry that the dialog around a control speaks of, among those of the page of which none is selected."""
+        dialog = self.dialog(target.box if target is not None else None)
+        inside = [] if dialog is None else [dialog, *self.within(dialog)]
+        said = frozenset().union(*(content(node.name) for node in inside))
+        for _, nodes in itertools.groupby(self.nodes, key=lambda node: node.role):
+            group = [node for node in nodes if node.name and node.role in _ENTRIES and node not in inside]
+            if said and len(group) > 1 and not any("selected" in node.states for node in group):
+                shared = frozenset.intersection(*(content(node.name) for node in group))
+                weights = [len(said & (content(node.name) - shared)) for node in group]
+                if max(weights) and weights.count(max(weights)) == 1:
+                    at = weights.index(max(weights))
+                    yield Choice([group[at].name], [node.name for node in group[:at] + group[at + 1 :]])
 
     @property
     def asks_password(self) -> bool:
