@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.actions import Action, Point, canonical_point
+from pipeline.envs.discreet import DiscreetEnvironment
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.envs.fake_app import HEIGHT, WIDTH
 from pipeline.episode import plan_attempt
@@ -76,6 +77,12 @@ async def play(
     policy = CannedPolicy(given) if isinstance(given, Sequence) else given
     attempt = plan_attempt("run", task.task_id, policy.policy_id, seed=0, **plan)
     return await rollout(task, environment or FakeEnvironment(faults), policy, gate or FixedGate(), attempt)
+
+
+def behind(environment: Environment | None) -> Environment:
+    """The environment that a discreet one keeps the secrets of."""
+    assert isinstance(environment, DiscreetEnvironment)
+    return environment._environment
 
 
 async def on_screen(name: str, role: str, path: str = "/") -> Point:

@@ -10,8 +10,9 @@ import pytest
 from PIL import Image as Pictures
 
 from pipeline.actions import Action, Click, Launch, Pixel, TakeNote, Type
-from pipeline.envs.discreet import SECRET, DiscreetEnvironment, discreet, innermost
+from pipeline.envs.discreet import SECRET, DiscreetEnvironment, discreet
 from pipeline.envs.fake import FakeEnvironment
+from pipeline.envs.sensitive import innermost
 from pipeline.envs.withheld import WithheldEnvironment
 from pipeline.errors import ActionError, CaptureError, EnvError, PathproofError, RunError
 from pipeline.masking import MASK
@@ -20,7 +21,7 @@ from pipeline.policies.canned import Given
 from pipeline.protocols import ActResult, Environment, Keeping, Observation
 from pipeline.records import Event, Frame
 from pipeline.structs import Box
-from pipeline.tasks import Check
+from pipeline.tasks import Check, SetupOperation, TaskSpec, identified
 from pipeline.vault import Secret, Vault
 from tests.episodes import fake_task, on_screen, play
 
@@ -231,6 +232,53 @@ async def test_the_rows_of_an_episode_hold_the_placeholder() -> None:
     rows = record.model_dump_json(exclude={"frames": {"__all__": {"image"}}})
     assert VALUE not in rows and "<secret:PIN>" in rows and MASK not in rows
     assert record.trajectory.contains_secret
+
+
+# --- personal data --------------------------------------------------------------------------------------------------
+
+
+def showing(text: str) -> TaskSpec:
+    """The task, in an application with such a to-do."""
+    operation = SetupOperation(kind="append", app_id="fake-todo", target="todos", content=text)
+    return identified(fake_task().model_copy(update={"setup": [operation]}))
+
+
+async def test_personal_data_is_marked_where_it_stands_and_stays() -> None:
+    environment = discreet(FakeEnvironment(), Vault())
+    await environment.start(showing("Write to ann.berg@posteo.de"))
+
+    seen = await environment.observe()
+
+    assert seen.tree is not None and seen.frame is not None
+    boxes = {node.box for node in seen.tree.nodes if "ann.berg@posteo.de" in node.name}
+    assert len(boxes) == 2  # the to-do and its check box, side by side
+    assert {(region.class_, region.box) for region in seen.frame.sensitive} == {("email", box) for box in boxes}
+    assert seen.tree.sensitive == seen.frame.sensitive
+    assert seen.flags == ["contains_pii"]
+    assert not any(painted(seen.frame, box) for box in boxes if box)
+
+
+async def test_without_a_tree_it_is_sought_in_the_picture() -> None:
+    line = Line("Card 5500 0055 5555 5559", Box(left=10, top=10, right=90, bottom=30))
+    environment = DiscreetEnvironment(Treeless(), Vault(), Unseen(line, Line("Add", FIELD)))
+    await environment.start(fake_task())
+
+    seen = await environment.observe()
+
+    assert seen.frame is not None
+    assert [(region.class_, region.box) for region in seen.frame.sensitive] == [("card", line.box)]
+    assert seen.flags == ["contains_pii"]
+
+
+async def test_a_look_may_show_both() -> None:
+    environment = DiscreetEnvironment(FakeEnvironment(), VAULT, Unseen())
+    await environment.start(showing(f"{VALUE} of ann.berg@posteo.de"))
+
+    seen = await environment.observe()
+
+    assert seen.frame is not None
+    assert seen.flags == ["contains_secret", "contains_pii"]
+    assert {region.class_ for region in seen.frame.sensitive} == {SECRET, "email"}
 
 
 def test_what_lies_around_another_box_is_left_out() -> None:

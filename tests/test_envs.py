@@ -7,13 +7,11 @@ import pytest
 from pipeline import envs
 from pipeline.config import parse_config
 from pipeline.envs.android import AndroidEnvironment
-from pipeline.envs.discreet import DiscreetEnvironment
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.web import WebEnvironment
 from pipeline.errors import ConfigError
-from pipeline.protocols import Environment
 from pipeline.reaper import Scratch
-from tests.episodes import fake_task
+from tests.episodes import behind, fake_task
 
 
 @pytest.fixture
@@ -22,16 +20,10 @@ def scratch() -> Iterator[Scratch]:
         yield made
 
 
-def inner(environment: Environment) -> Environment:
-    """What a built environment keeps the secrets of."""
-    assert isinstance(environment, DiscreetEnvironment)
-    return environment._environment
-
-
 @pytest.mark.parametrize(("provider", "kind"), [("fake", FakeEnvironment), ("chromium", WebEnvironment)])
 async def test_the_provider_decides(scratch: Scratch, provider: str, kind: type) -> None:
     environment = envs.build(parse_config({"provider": provider}), scratch)
-    assert isinstance(inner(environment), kind)
+    assert isinstance(behind(environment), kind)
     await environment.close()
 
 
@@ -49,7 +41,7 @@ async def test_phones_come_from_three_places(scratch: Scratch, chosen: list[str]
 
     environment = envs.build(config, scratch)
 
-    assert isinstance(inner(environment), AndroidEnvironment)
+    assert isinstance(behind(environment), AndroidEnvironment)
     await environment.close()
 
 

@@ -16,6 +16,7 @@ from pipeline.envs.product_probes import read_product
 from pipeline.errors import ConfigError
 from pipeline.program_probe import FilesProbe, KeyFileProbe, TextProbe
 from pipeline.reaper import Scratch
+from tests.episodes import behind
 
 FILES = {"Documents/": "folder", "Documents/a.txt": "1", "Documents/b.tmp": "2", "Documentsx": "3", ".config/x": "4"}
 
@@ -137,4 +138,4 @@ async def test_the_environment_of_a_configuration_is_built() -> None:
         with pytest.raises(ConfigError, match="'xvfb' does not run the platform 'web'"):
             build(parse_config({"provider": "xvfb"}), scratch)
 
-    assert isinstance(environment, DesktopEnvironment)
+    assert isinstance(behind(environment), DesktopEnvironment)

@@ -22,7 +22,7 @@ from pipeline.trials import TrialWorker, configured, try_tasks
 from taskspecs.selftest import Trial
 from taskspecs.store import load_tasks
 from tests.candidates import task as stranger
-from tests.episodes import fake_task, with_faults
+from tests.episodes import behind, fake_task, with_faults
 
 pytestmark = pytest.mark.timeout(300)  # the first of them starts Ray
 
@@ -149,7 +149,7 @@ async def _die(self: TrialWorker, task: TaskSpec) -> Trial:
 
 async def acted(worker: TrialWorker) -> None:
     """Wait until something is done in the worker's environment."""
-    environment = worker._environment
+    environment = behind(worker._environment)
     assert isinstance(environment, FakeEnvironment)
     async with asyncio.timeout(60):
         while True:

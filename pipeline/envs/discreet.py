@@ -1,19 +1,20 @@
-"""An environment that keeps its run's secrets: it types them, and nothing that comes out of it shows them.
+"""An environment that keeps its run's secrets, and says where a look shows personal data.
 
 Placeholders are revealed in what is typed, and nowhere else; in whatever the other environment tells, texts and errors
 included, secrets give way to their placeholders. Where a picture shows one it is painted over before anybody sees the
 picture: by the tree's boxes, and, once a secret has been typed or where there is no tree, by reading the picture. Every
-such look is flagged. Knows nothing of platforms.
+such look is flagged. Personal data stays as it is, in regions that say of which kind it is. Knows nothing of platforms.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from pipeline.actions import Action, Hotkey, KeyDown, KeyUp, Launch, LaunchApp, Model, Pixel, Type
+from pipeline.envs.sensitive import innermost, personal_lines, personal_regions
 from pipeline.errors import (
     ActionError,
     CaptureError,
@@ -26,7 +27,7 @@ from pipeline.errors import (
     boundary,
 )
 from pipeline.masking import masked_frame, rewritten
-from pipeline.ocr import PictureReader
+from pipeline.ocr import Line, PictureReader
 from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observation
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
 from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
@@ -53,7 +54,7 @@ class DiscreetEnvironment(Environment):
         self._apps: list[str] = []
         self._typed = False
         """Whether a secret was ever typed here: applications may keep it longer than an episode lasts."""
-        self._read: dict[str, list[Box]] = {}
+        self._read: dict[str, list[Line]] = {}
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """As the other."""
@@ -62,10 +63,10 @@ class DiscreetEnvironment(Environment):
             return self._hidden(await self._environment.start(task))
 
     async def observe(self) -> Observation:
-        """As the other, without secrets."""
+        """As the other, without secrets, and with the regions of personal data."""
         with self._discreetly(EnvError, "observe_failed"):
             seen = await self._environment.observe()
-            return await self._clean(seen) if self._vault else seen
+            return await self._attended(await self._clean(seen) if self._vault else seen)
 
     async def target(self, pixel: Pixel) -> TargetUnderPoint | None:
         """As the other, without secrets."""
@@ -116,20 +117,26 @@ class DiscreetEnvironment(Environment):
 
     async def _clean(self, seen: Observation) -> Observation:
         """The look without secrets in its words and its picture, flagged when it had any."""
-        told = seen.model_copy(
-            update={"location": self._vault.hide(seen.location), "title": self._vault.hide(seen.title)}
-        )
+        words = {"location": self._vault.hide(seen.location), "title": self._vault.hide(seen.title)}
         tree, boxes = self._without(seen.tree)
         if seen.frame is not None and (self._typed or seen.tree is None):
-            boxes = [*boxes, *await self._lines_in(seen.frame)]
+            lines = await self._lines_in(seen.frame)
+            boxes = [*boxes, *(line.box for line in lines if self._vault.shown_in(line.text))]
         regions = [Sensitive(class_=SECRET, box=box) for box in dict.fromkeys(boxes)]
-        if tree is not None and regions:
-            tree = tree.model_copy(update={"sensitive": regions})
-        frame = masked_frame(seen.frame, regions) if seen.frame is not None else None
-        if told == seen and tree is seen.tree and not regions:
+        if tree is seen.tree and not regions and words == {"location": seen.location, "title": seen.title}:
             return seen
-        flags: list[ObservationFlag] = list(dict.fromkeys([*seen.flags, "contains_secret"]))
-        return told.model_copy(update={"tree": tree, "frame": frame, "flags": flags})
+        frame = masked_frame(seen.frame, regions) if seen.frame is not None else None
+        return _with_regions(
+            seen.model_copy(update={**words, "frame": frame, "tree": tree}), regions, "contains_secret"
+        )
+
+    async def _attended(self, seen: Observation) -> Observation:
+        """The look with the regions of personal data, flagged when it has any."""
+        if seen.tree is not None:
+            regions = personal_regions(seen.tree.nodes)
+        else:
+            regions = personal_lines(await self._lines_in(seen.frame)) if seen.frame is not None else []
+        return _with_regions(seen, regions, "contains_pii") if regions else seen
 
     def _without(self, tree: Tree | None) -> tuple[Tree | None, list[Box]]:
         """The tree with placeholders, and the boxes of what showed secrets; the same tree when nothing did."""
@@ -141,16 +148,15 @@ class DiscreetEnvironment(Environment):
             return tree, []
         return tree_of(nodes), innermost(box for box in changed if box is not None)
 
-    async def _lines_in(self, frame: Frame) -> list[Box]:
-        """Where a picture shows secrets, by reading it; each picture is read once."""
+    async def _lines_in(self, frame: Frame) -> list[Line]:
+        """What can be read in a picture; each picture is read once."""
         if frame.sha256 not in self._read:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
             try:
-                lines = await asyncio.to_thread(self._reader.lines, frame)
+                self._read[frame.sha256] = await asyncio.to_thread(self._reader.lines, frame)
             except CaptureError as error:
                 raise EnvError("picture_unread", str(error)) from error
-            self._read[frame.sha256] = [line.box for line in lines if self._vault.shown_in(line.text)]
         return self._read[frame.sha256]
 
     @contextlib.contextmanager
@@ -192,14 +198,14 @@ def discreet(environment: Environment, vault: Vault) -> Environment:
     return DiscreetEnvironment(environment, vault)
 
 
-def innermost(boxes: Iterable[Box]) -> list[Box]:
-    """Boxes without those that lie around others of them: what shows in both shows in the inner one."""
-    distinct = list(dict.fromkeys(boxes))
-    return [box for box in distinct if not any(_around(box, other) for other in distinct if other != box)]
-
-
-def _around(box: Box, other: Box) -> bool:
-    return box.left <= other.left and box.top <= other.top and box.right >= other.right and box.bottom >= other.bottom
+def _with_regions(seen: Observation, regions: list[Sensitive], flag: ObservationFlag) -> Observation:
+    """The look with further regions on its picture and its tree, and a flag."""
+    update: dict[str, Any] = {"flags": list(dict.fromkeys([*seen.flags, flag]))}
+    for name, shown in (("frame", seen.frame), ("tree", seen.tree)):
+        if shown is not None:
+            had = [region for region in shown.sensitive if region not in regions]
+            update[name] = shown.model_copy(update={"sensitive": [*had, *regions]})
+    return seen.model_copy(update=update)
 
 
 def _retold(error: PathproofError, hide: Callable[[str], str]) -> PathproofError:
