@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,8 +70,12 @@ class Place(NamedTuple):
 
 
 def home() -> Path:
-    """The cache folder: `$PATHPROOF_HOME` or `~/.cache/pathproof`."""
-    return Path(os.environ.get("PATHPROOF_HOME") or "~/.cache/pathproof").expanduser().absolute()
+    """The cache folder, `$PATHPROOF_HOME` or `~/.cache/pathproof`; where it is new, it is nobody else's."""
+    folder = Path(os.environ.get("PATHPROOF_HOME") or "~/.cache/pathproof").expanduser().absolute()
+    with suppress(OSError):  # told by whoever writes there
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def place_of(entry: AppEntry) -> Place:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,15 +63,16 @@ def connected(workers: int, platform: Platform) -> Iterator[Cluster]:
     """
     before = ray.is_initialized()
     local = not before and not joins_cluster()
-    if local:
-        _start(workers, platform)
-    elif not before:
-        _join()
-    try:
-        yield Cluster(local, ray.get_runtime_context().get_node_id(), _worker_place(platform))
-    finally:
-        if not before:
-            ray.shutdown()
+    with _own_folder() if local else nullcontext() as folder:
+        if local:
+            _start(workers, platform, folder)
+        elif not before:
+            _join()
+        try:
+            yield Cluster(local, ray.get_runtime_context().get_node_id(), _worker_place(platform))
+        finally:
+            if not before:
+                ray.shutdown()
 
 
 def joins_cluster() -> bool:
@@ -89,7 +91,21 @@ def inside_job() -> bool:
     return "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ
 
 
-def _start(workers: int, platform: Platform) -> None:
+@contextmanager
+def _own_folder() -> Iterator[str | None]:
+    """Where Ray puts its sockets, logs and what does not fit into memory: with us, for ours are nobody else's.
+
+    Its own choice, a folder that everybody may write to, is left to those who name one by RAY_TMPDIR.
+    """
+    if "RAY_TMPDIR" in os.environ:
+        yield None
+        return
+    # Not below $TMPDIR: the path of a socket has about a hundred characters.
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield f"{folder}/s"  # Ray opens the one it is given to everybody
+
+
+def _start(workers: int, platform: Platform, folder: str | None) -> None:
     # Without this switch Ray takes the machine's outward address and listens on every interface.
     ray_constants.ENABLE_RAY_CLUSTER = False
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -113,6 +129,7 @@ def _start(workers: int, platform: Platform) -> None:
                     include_dashboard=False,
                     log_to_driver=False,
                     logging_level=logging.ERROR,
+                    _temp_dir=folder,
                 )
             return
         except WorkerError as error:

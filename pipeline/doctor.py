@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-import os
 import platform
 import shutil
 from collections.abc import Iterator
@@ -25,12 +24,14 @@ from pipeline.envs.qemu_accel import acceleration
 from pipeline.envs.qemu_image import BUILD_PACKAGES, DEFAULT, built_of, load_image
 from pipeline.envs.xvfb_session import NO_NETWORKS, can_part
 from pipeline.errors import ConfigError, EpisodeError, RunError
+from pipeline.exposure import exposed
 from pipeline.llm import LocalLimiter, demand, probe
 from pipeline.required import needs
 
+EXPOSURE = "exposure"
+"""Not something that is there or missing: what others could reach."""
+
 _LEAST_FREE_GB = 2.0
-_LOOPBACK = ("127.", "::1", "::ffff:127.")
-_OURS = ("ray::", "raylet", "gcs_server", "pathproof")
 
 
 class Finding(NamedTuple):
@@ -149,25 +150,11 @@ def _room() -> Finding:
 
 
 def _exposure() -> Finding:
-    """Whether a process that belongs to a run listens beyond this machine."""
-    open_ = sorted({f"{name} on {address}:{port}" for name, address, port in _listening()})
-    if not open_:
-        return Finding("exposed", True, True, "nothing of ours listens beyond loopback")
-    return Finding("exposed", False, False, "beyond loopback: " + ", ".join(open_))
-
-
-def _listening() -> Iterator[tuple[str, str, int]]:
-    for process in psutil.process_iter(["name", "uids"]):
-        name, uids = process.info["name"] or "", process.info["uids"]
-        if uids is None or uids.real != os.getuid() or not name.startswith(_OURS):
-            continue
-        try:
-            connections = process.net_connections(kind="tcp")
-        except psutil.Error:
-            continue
-        for found in connections:
-            if found.status == psutil.CONN_LISTEN and not found.laddr.ip.startswith(_LOOPBACK):
-                yield name, found.laddr.ip, found.laddr.port
+    """Whether something of ours can be reached from other machines."""
+    found = exposed()
+    if not found:
+        return Finding(EXPOSURE, True, True, "nothing of ours listens beyond loopback")
+    return Finding(EXPOSURE, False, False, "beyond loopback: " + ", ".join(found))
 
 
 def _downloaded() -> str:

@@ -46,6 +46,7 @@ class LocalStorage(NamedTuple):
 
     def prepare(self, folders: list[str]) -> None:
         """Make the folders."""
+        self._make_root()
         for folder in folders:
             (self.root / folder).mkdir(parents=True, exist_ok=True)
 
@@ -140,10 +141,15 @@ class LocalStorage(NamedTuple):
             if not whole:
                 path.unlink(missing_ok=True)
 
+    def _make_root(self) -> None:
+        """The folder itself; one that we make is nobody else's, whatever it will hold."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(mode=0o700, exist_ok=True)
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """The kernel drops the lock with the process, however it ends, so there is never a stale one to remove."""
-        self.root.mkdir(parents=True, exist_ok=True)
+        self._make_root()
         descriptor = os.open(self.root / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:

@@ -23,6 +23,7 @@ from pipeline.dataset import Dataset
 from pipeline.doctor import chromium
 from pipeline.drive import Drive, Outcome
 from pipeline.errors import ConfigError, EpisodeError, RunError, SetupError
+from pipeline.exposure import refuse
 from pipeline.file_names import RUN_FILE
 from pipeline.local_storage import LocalStorage
 from pipeline.progress import Board
@@ -106,6 +107,8 @@ def useful_workers(config: RunConfig) -> int:
 
 def _start(run: Run, tasks: Sequence[TaskSpec]) -> Outcome:
     with connected(run.config.workers, run.config.platform) as cluster:
+        if cluster.local:
+            refuse()
         drive = Drive(run, cluster)
         try:
             return asyncio.run(drive.collect(tasks))

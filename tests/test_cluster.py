@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -88,3 +91,24 @@ def test_a_job_is_known_by_its_environment(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", "{}")
 
     assert (before, inside_job()) == (False, True)
+
+
+@pytest.mark.parametrize(("token", "answered"), [(None, True), ("0" * 64, False)])
+def test_only_callers_with_the_token_are_answered(ray_here: Cluster, token: str | None, answered: bool) -> None:
+    asking = "import sys; from ray._raylet import GcsClient; print(GcsClient(address=sys.argv[1]).get_all_node_info(5))"
+    address = ray.get_runtime_context().gcs_address
+    environment = os.environ if token is None else {**os.environ, "RAY_AUTH_TOKEN": token}
+
+    asked = subprocess.run(
+        [sys.executable, "-c", asking, address], env=environment, capture_output=True, text=True, timeout=60
+    )
+
+    assert (asked.returncode == 0) is answered, asked.stderr
+    assert ("InvalidAuthToken" in asked.stderr or "Unauthenticated" in asked.stderr) is not answered, asked.stderr
+
+
+def test_what_ray_writes_is_nobody_else_s(ray_here: Cluster) -> None:
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    [socket, *_] = [Path(node["ObjectStoreSocketName"]) for node in nodes if node["Alive"]]
+
+    assert any(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in socket.parents)

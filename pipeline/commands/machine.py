@@ -8,7 +8,7 @@ import typer
 
 from pipeline.commands.shell import Command, examples
 from pipeline.config import override_config
-from pipeline.doctor import examine
+from pipeline.doctor import EXPOSURE, examine
 
 DOCTOR_EXAMPLES = examples(
     "pathproof doctor",
@@ -26,6 +26,9 @@ def doctor(
     """What this machine can run, what is exposed, and the fix for what is missing."""
     findings = examine(override_config({}, assignments or []))
     for finding in findings:
+        if finding.what == EXPOSURE:
+            typer.echo(f"{EXPOSURE}: {finding.detail}")
+            continue
         typer.echo(f"{'ok' if finding.good else 'missing':8}{finding.what:14}{finding.detail}")
     return 0 if all(finding.good or not finding.needed for finding in findings) else 1
 

@@ -1,0 +1,102 @@
+"""Programs of ours that listen beyond loopback are named, and a run refuses those that it has started."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.app_install import home
+from pipeline.cli import app_for
+from pipeline.errors import RunError
+from pipeline.exposure import exposed, refuse
+from pipeline.guardian import MARK
+from pipeline.local_storage import LocalStorage
+
+_LISTENER = """
+import ctypes, socket, sys
+ctypes.CDLL(None).prctl(15, sys.argv[2].encode(), 0, 0, 0)
+held = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
+held.bind((sys.argv[1], 0))
+held.listen()
+print(held.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+OURS = {MARK: "/tmp/pathproof-test-exposure"}
+
+
+@contextmanager
+def listening(
+    address: str, name: str = "listener", variables: Mapping[str, str] | None = None, before: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """A program that listens; where, as it is named."""
+    command = [*before, sys.executable, "-c", _LISTENER, address, name]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **(variables or {})}
+    ) as program:
+        assert program.stdout is not None
+        try:
+            yield f"{name} on {address}:{program.stdout.readline().strip()}"
+        finally:
+            program.communicate("")
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::"])
+def test_what_a_run_has_started_is_named_when_it_listens_beyond_loopback(address: str) -> None:
+    with listening(address, variables=OURS) as listener:
+        assert listener in exposed()
+
+
+@pytest.mark.parametrize("name", ["raylet", "gcs_server", "ray::IDLE", "adb", "pathproof"])
+def test_programs_that_runs_need_are_known_by_name(name: str) -> None:
+    with listening("0.0.0.0", name) as listener:
+        assert listener in exposed()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])
+def test_loopback_exposes_nothing(address: str) -> None:
+    with listening(address, variables=OURS) as listener:
+        assert not any(listener.rpartition(":")[2] in found for found in exposed())
+        refuse()
+
+
+def test_programs_of_others_are_none_of_our_business() -> None:
+    with listening("0.0.0.0") as listener:
+        assert listener not in exposed()
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-Urn", "true"], capture_output=True, timeout=10).returncode != 0,
+    reason="no network of one's own is to be had here",
+)
+def test_a_network_of_its_own_exposes_nothing() -> None:
+    with listening("0.0.0.0", variables=OURS, before=("unshare", "-Urn")) as listener:
+        assert listener not in exposed()
+        refuse()
+
+
+def test_a_run_refuses_what_it_has_started_itself() -> None:
+    with listening("0.0.0.0") as listener, pytest.raises(RunError, match=listener):
+        refuse()
+
+
+def test_the_doctor_has_a_line_for_it() -> None:
+    with listening("0.0.0.0", variables=OURS) as listener:
+        lines = CliRunner().invoke(app_for(["doctor"]), ["doctor"]).output.splitlines()
+
+    [line] = [line for line in lines if line.startswith("exposure:")]
+    assert listener in line
+
+
+def test_a_new_dataset_and_a_new_cache_are_nobody_else_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LocalStorage(tmp_path / "runs" / "first").prepare(["steps"])
+    monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path / "cache"))
+
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "runs" / "first", home())} == {0o700}
