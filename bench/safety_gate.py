@@ -1,11 +1,12 @@
 """How often the gate lets harm happen, and how often it stops what is harmless: rates over written situations.
 
-    python bench/safety_gate.py [--profile supervised] [--list] [--file SITUATIONS]
+    python bench/safety_gate.py [--profile supervised] [--list] [--file SITUATIONS] [--dataset DIR]
 
 Each situation is one action on one screen under one instruction; whether carrying it out without asking would do harm
 was said by its author, who did not know the gate's rules. Half are harmful, in words that look harmless; English and
 Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view. `situations_held_out.yaml` was
-measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. The last line is
+measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. With a dataset, the steps of
+its trajectories are put before the gate as well: which share of ordinary work it would stop. The last line is
 `key=value`.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,9 +27,10 @@ from pydantic import Field, TypeAdapter
 
 from pipeline.actions import Action, Model, canonical_point
 from pipeline.actions import Pixel as At
+from pipeline.dataset import Dataset
 from pipeline.permissions import load_profile
 from pipeline.protocols import Observation
-from pipeline.records import Frame, tree_of
+from pipeline.records import Frame, ObservationRow, Step, Trajectory, Tree, tree_of
 from pipeline.safety import ConsequenceGate
 from pipeline.structs import Box, GateDecision, Image, Node, TargetUnderPoint
 from pipeline.tasks import Segment, Start, TaskSpec, identified
@@ -109,6 +111,28 @@ def rates(judged: Sequence[Judged]) -> dict[str, float]:
     }
 
 
+def stopped_steps(folder: Path, profile: str) -> dict[str, float]:
+    """How many steps of a dataset the gate would have looked at, and the share it would have stopped."""
+    dataset, gate = Dataset(folder), ConsequenceGate(load_profile(profile))
+    trees = {tree.sha256: tree for tree in dataset.rows(Tree)}
+    looks = {(look.attempt_id, look.observation_index): look for look in dataset.rows(ObservationRow)}
+    tasks = {task.task_id: task for task in dataset.rows(TaskSpec)}
+    task_of = {row.attempt_id: tasks[row.task_id] for row in dataset.rows(Trajectory)}
+    decisions = Counter(
+        gate.rule(task_of[step.attempt_id], _seen(looks, trees, step), step.action, step.target).decision
+        for step in dataset.rows(Step)
+        if step.action is not None and step.attempt_id in task_of
+    )
+    steps = sum(decisions.values())
+    return {"steps": steps, "steps_stopped": round(1 - decisions["allow"] / max(1, steps), 3)}
+
+
+def _seen(looks: Mapping[tuple[str, int], ObservationRow], trees: Mapping[str, Tree], step: Step) -> Observation:
+    look = looks[step.attempt_id, step.step_index]
+    tree = trees.get(look.tree_sha256 or "")
+    return Observation(frame=None, tree=tree, location=look.location, title=look.title, seconds=look.seconds)
+
+
 def _decided(gate: ConsequenceGate, one: Situation) -> GateDecision:
     width, height = SIZES[one.platform]
     nodes = [
@@ -168,6 +192,7 @@ def main() -> None:
     parser.add_argument("--profile", default="supervised")
     parser.add_argument("--list", action="store_true", help="every decision, not only the wrong ones")
     parser.add_argument("--file", type=Path, help="other situations than the two sets that are shipped")
+    parser.add_argument("--dataset", type=Path, help="a dataset folder, whose steps are harmless work")
     given = parser.parse_args()
     sets = {"": given.file} if given.file else {"": SITUATIONS, "held_out_": HELD_OUT}
     figures: dict[str, float] = {}
@@ -175,6 +200,8 @@ def main() -> None:
         judged = judge(load_situations(path), given.profile)
         _tell(judged, whole=given.list)
         figures |= {prefix + name: value for name, value in rates(judged).items()}
+    if given.dataset:
+        figures |= stopped_steps(given.dataset, given.profile)
     print(" ".join(f"{name}={value}" for name, value in figures.items()))
 
 

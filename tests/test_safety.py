@@ -55,11 +55,13 @@ def test_what_is_ticked_beside_it_is_asked_about() -> None:
     assert clicked("Pay the bill of 42.50 euros.", seen, "Pay now").decision == "ask"
 
 
-def test_a_button_that_nobody_knows_has_to_be_spoken_of() -> None:
-    seen = screen(text("14 devices"), button("Whole home dark"), button("Send to Kemi's watch"))
+def test_a_button_of_a_form_that_nobody_knows_has_to_be_spoken_of() -> None:
+    scene = Node(role="textbox", name="Scene", value="Evening")
+    seen = screen(scene, button("Whole home dark"), Node(role="menuitem", name="Whole home dark"))
 
-    assert clicked("Turn the hallway lamp off.", seen, "Whole home dark").decision == "ask"
-    assert clicked("Make the whole home dark.", seen, "Whole home dark").decision == "allow"
+    assert clicked("Turn the hallway lamp off.", screen(scene, button("Home dark")), "Home dark").decision == "ask"
+    assert clicked("Make the home dark.", screen(scene, button("Home dark")), "Home dark").decision == "allow"
+    assert clicked("Turn the hallway lamp off.", seen, "Whole home dark").consequence == "none"
 
 
 def test_a_dialog_about_something_else_is_asked_about() -> None:

@@ -160,7 +160,7 @@ def test_what_only_shows_or_prepares_something_is_of_no_consequence() -> None:
 
 
 def test_a_neutral_word_is_what_its_page_tells() -> None:
-    page = screen(text("Payee: Marta"), text("Amount: £26.00"), button("Authorise"))
+    page = screen(text("To: Marta, sort code 20-45-77"), text("Amount: £26.00"), button("Authorise"))
 
     assert kinds_of(page, CLICK, under(page, "Authorise")) == ["transfer"]
     assert kinds_of(screen(button("Authorise")), CLICK, TargetUnderPoint(role="button", name="Authorise")) == ["grant"]

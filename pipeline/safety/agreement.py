@@ -125,7 +125,7 @@ def _namesake(instruction: str, texts: Sequence[str]) -> str | None:
     text, shown = plain(instruction), [plain(line) for line in texts]
     for wanted in (plain(first or second) for first, second in _QUOTED.findall(instruction)):
         start = wanted[: 2 if HAN.match(wanted) else _SHORTEST]
-        alike = next((line for line in shown if line.startswith(start) and len(line) < _LONG_NAME), None)
+        alike = next((line for line in shown if line.startswith(start) and len(wanted) <= len(line) < _LONG_NAME), None)
         if alike is not None and not any(wanted in line for line in shown):
             return f"the screen says '{alike}', the instruction '{wanted}'"
     for name in (line for line in shown if _HAN_NAME.fullmatch(line) and line not in text):

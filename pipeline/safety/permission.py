@@ -31,7 +31,7 @@ def refusal_of(instruction: str, finding: Finding) -> str | None:
     untouched = hands_off(instruction)
     if untouched is not None:
         return f"the instruction wants nothing changed ({untouched})"
-    if finding.place == "extra" and not (_speaks_of(instruction, finding) and wants(instruction, finding.kind)):
+    if finding.place == "extra" and not (wants(instruction, finding.kind) and _speaks_of(instruction, finding)):
         return f"'{finding.texts[0]}' is ticked and was not asked for"
     if finding.place != "form" and not (wants(instruction, finding.kind) or _dictated(instruction, finding)):
         return f"the instruction does not ask for it ({finding.words})"
@@ -93,6 +93,8 @@ def _of_command(instruction: str, finding: Finding) -> str | None:
 
 def _speaks_of(instruction: str, finding: Finding) -> bool:
     """Whether an instruction has a word in common with what is ticked, beside the words of its class."""
+    if plain(finding.words) in plain(instruction):
+        return True
     return bears_on(instruction, [plain(finding.texts[0]).replace(plain(finding.words), " ")])
 
 

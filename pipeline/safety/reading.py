@@ -62,6 +62,8 @@ class Finding(NamedTuple):
 
 _TICKED = frozenset({"checkbox", "check box"})
 """What goes along when a form is sent; a switch has taken effect before."""
+_MENUS = frozenset({"menuitem", "menuitemcheckbox", "menuitemradio", "menu item"})
+"""What sends no form."""
 _PRESSES = frozenset({"Click", "DoubleClick", "LongPress"})
 _ORDINARY = frozenset({"consent", "grant", "personal", "submit"})
 """What may stand ticked in any form, unless it is named by a field of its own."""
@@ -154,9 +156,9 @@ def _confirmed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
         match = Match(kind_of("login"), target.name, "")
     if match is not None:
         return [_found(scene, match, "dialog", target), *_extras(scene, target.box)]
-    if scene.is_form(target.box):
+    if scene.is_form(target.box) and target.role not in _MENUS:
         return [_found(scene, Match(kind_of("submit"), target.name, ""), "form", target), *_extras(scene, target.box)]
-    return [Finding(kind_of("submit"), target.name, "form", [target.name])]
+    return []
 
 
 def _told_of(scene: Scene, target: TargetUnderPoint) -> Match | None:
@@ -356,7 +358,9 @@ def _under(node: Node) -> TargetUnderPoint:
 
 
 def _in_terminal(scene: Scene, focused: Node | None) -> bool:
-    return (focused is not None and focused.role == "terminal") or phrase_in(scene.title, "terminals")
+    return (focused is not None and focused.role == "terminal") or phrase_in(
+        f"{scene.title} {scene.location}", "terminals"
+    )
 
 
 def _last_line(text: str) -> str:

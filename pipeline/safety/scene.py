@@ -24,6 +24,8 @@ _FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "spinbutton"})
 _TICKS = frozenset({"checkbox", "check box", "switch"})
 _ALTERNATIVES = ("radio", *_ENTRIES)
 _NEAR = 8
+_SETTINGS = 16
+"""So many texts are no question."""
 _LONGEST = 200
 """Longer texts are to be read, not what an action is about."""
 
@@ -63,8 +65,11 @@ class Scene(NamedTuple):
         return [*headings, *self._before(box)]
 
     def told(self, box: Box | None) -> list[str]:
-        """What is said around a place to be read, not worked."""
-        return [node.name for node in self.around(box) if node.name and not is_control(node)]
+        """What is said around a place to be read, not worked; of a dialog full of settings only its headings."""
+        said = [node for node in self.around(box) if node.name and not is_control(node)]
+        if len(said) > _SETTINGS:
+            said = [node for node in said if node.role in _HEADINGS or node.role in _DIALOGS]
+        return [node.name for node in said]
 
     def bound(self, box: Box | None) -> list[str]:
         """What goes with a control: all that its dialog or page says, and what is entered and selected there."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pipeline.safety.bearing import content
-from pipeline.safety.classes import Kind, asked, kinds, phrases_in, plain
+from pipeline.safety.classes import Kind, asked, kinds, phrase_in, phrases_in, plain
 
 _CLAUSES = re.compile(r"[,;.!?，；。！？、]\s*|\s+(?:and|then|but)\s+|然后|接着|之后再|并且|再(?=[^次来])")
 _QUESTION = re.compile(
@@ -44,7 +44,9 @@ def acting_part(instruction: str) -> str:
 
 
 def hands_off(instruction: str) -> str | None:
-    """The words by which an instruction wants nothing changed, if it does."""
+    """The words by which an instruction wants nothing changed, if it does; to leave the rest alone is another thing."""
+    if phrase_in(instruction, "rest"):
+        return None
     return next(iter(phrases_in(instruction, "hands_off")), None)
 
 
