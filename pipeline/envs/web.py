@@ -22,6 +22,7 @@ from pipeline.envs.browser import Browser, Screen
 from pipeline.envs.web_actions import NAVIGATION_SECONDS, Aim, Hands, Spot
 from pipeline.envs.web_sites import Site, Sites
 from pipeline.envs.web_tab import CALL_SECONDS, Look, Tab
+from pipeline.envs.web_walls import SOURCES, wall_of
 from pipeline.envs.web_watch import Watch
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
@@ -34,6 +35,8 @@ from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
 _FONT_SECONDS = 3.2
 """Browsers hide text for up to three seconds while its font is under way; then they show it in another one."""
 _MOST_RELOADS = 3
+_SECRET = "<secret:"
+"""What an instruction gives us an account by."""
 _NO_CHANGE = ("AcceptDialog", "GetUrl", "TakeNote")
 """Actions that do nothing to a page."""
 
@@ -65,7 +68,10 @@ class WebEnvironment:
         self._allow = tuple(allow)
         self._screen = screen or Screen()
         self._scale = self._screen.ratio
-        self._allow_list = AllowList(self._allow)
+        self._elsewhere = AllowList(self._allow)
+        self._allow_list = self._elsewhere
+        self._walled = ""
+        self._has_account = False
         self._context: BrowserContext | None = None
         self._watch: Watch | None = None
         self._aim: Aim | None = None
@@ -84,6 +90,7 @@ class WebEnvironment:
         self._watch = Watch(self._context, self._screen, self._browser.proxy)
         self._address = self._sites.url(task.start.app_id, task.start.path)
         self._aim, self._reloads, self._reloaded, self._scale = None, 0, False, self._screen.ratio
+        self._walled, self._has_account = "", _SECRET in task.instruction
         try:
             tab = await self._watch.open()
             status = await self._go(tab, self._address)
@@ -114,9 +121,12 @@ class WebEnvironment:
         self._reloaded = False
         if view.frame is not None:
             self._scale = view.frame.width / self._screen.width
+        tree = _tree(view.look) if view.look is not None else None
+        if view.look is not None:
+            await self._tell_of_walls(view.look, tree.nodes if tree is not None else [])
         return Observation(
             frame=view.frame,
-            tree=_tree(view.look) if view.look is not None else None,
+            tree=tree,
             location=view.look.address if view.look is not None else self._address,
             title=view.look.title if view.look is not None else "",
             capture_error=view.capture_error,
@@ -189,6 +199,18 @@ class WebEnvironment:
         await self.finish()
         await self._browser.close()
         await self._sites.close()
+
+    async def _tell_of_walls(self, look: Look, nodes: Sequence[Node]) -> None:
+        """A site of others that asks for a puzzle or an account is told of once; ours may be what a task is about."""
+        if look.address == self._walled or not self._elsewhere.permits_url(look.address):
+            return
+        sources: object = []
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            sources = await self._evaluate(SOURCES)
+        wall = wall_of(nodes, look.title, look.address, map(str, sources if isinstance(sources, list) else []))
+        if wall is not None and not (wall.kind == "login" and self._has_account):
+            self._walled = look.address
+            self._watching().happened(wall.kind, address=look.address, detail=wall.shown_by, decided_by="rule")
 
     async def _acted(self, tab: Tab, action: Action, spots: Sequence[Spot], aim: Aim | None) -> ActResult:
         watch = self._watching()
