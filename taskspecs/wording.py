@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ _NO_WORD = re.compile(r"[\W_]+")
 _BESIDE_HAN = re.compile(r"(?<=[⺀-鿿豈-﫿]) | (?=[⺀-鿿豈-﫿])")
 _HELD = " \x00 "
 """What stands for a quotation in `Wording.bare`: no phrase runs across it but in its gaps."""
+_REMEMBERED = 4096
+"""Candidates of one template have names and values in common."""
 _GAP = "..."
 """What stands in a phrase for a few words that may come between."""
 _GAP_EN = r"\s+(?:(?:[\w'-]+|\x00)\s+){0,4}"
@@ -132,6 +134,7 @@ def read_wording(instruction: str) -> Wording:
     return Wording(unicodedata.normalize("NFKC", instruction), bare.replace("’", "'"), quoted)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def plain(text: str) -> str:
     """Letters and digits alone, in lower case and one width, words one space apart: two texts that say the same."""
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -140,6 +143,7 @@ def plain(text: str) -> str:
     return _BESIDE_HAN.sub("", kept)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def one_spelling(text: str) -> str:
     """A text for comparing: numbers in digits, and Chinese in one script and one region's words."""
     return in_digits(same_words(text))
