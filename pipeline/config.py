@@ -6,6 +6,7 @@ parts. This module knows the keys and their types, not what they set in motion.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -162,6 +163,10 @@ class FaultsConfig(Model):
     """Circuit breaker: the run pauses when the share of faulty attempts (0..1) exceeds `stop_rate`."""
 
     stop_rate: float = Field(default=0.5, gt=0.0, le=1.0)
+
+
+PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]*)>")
+"""What stands for a secret wherever anybody may read it."""
 
 
 class SecretConfig(Model):

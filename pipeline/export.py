@@ -15,9 +15,10 @@ from pipeline.actions import Model
 from pipeline.exports.card import Account, Terms, card
 from pipeline.exports.files import ExportFiles, whole_folder
 from pipeline.exports.preflight import Preflight, Problem, RejectedRow
+from pipeline.exports.privacy import cleared
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, ProcessRow, Shape
 from pipeline.exports.shapes import Explore, build_rows
-from pipeline.exports.source import Source
+from pipeline.exports.source import Graded, Source
 from pipeline.exports.splits import TRAIN, SplitBy, assign_splits
 from pipeline.exports.trainers import Renderer, Trainer, renderer_for
 from pipeline.storage import Address
@@ -36,6 +37,7 @@ class ExportOptions(Model):
     explore: Explore = "positive"
     max_tokens: int = Field(default=65_536, gt=0)
     licence: str = "unknown"
+    keep_personal_data: bool = False
 
 
 class Outcome(NamedTuple):
@@ -64,9 +66,9 @@ class _Export:
     """The rows of one export on their way."""
 
     def __init__(self, source: Source, files: ExportFiles, renderer: Renderer, options: ExportOptions) -> None:
-        self.account = Account(Counter(), Counter(), Counter(), 0, Counter(), Counter())
+        self.account = Account(Counter(), Counter(), Counter(), 0, Counter(), Counter(), Counter())
         self._source, self._files, self._renderer, self._options = source, files, renderer, options
-        self._preflight = Preflight(options.max_tokens)
+        self._preflight = Preflight(options.max_tokens, keeps_personal_data=options.keep_personal_data)
         self._splits = assign_splits(list(source.tasks.values()), options.split_by, options.test_share, options.seed)
 
     def run(self) -> dict[str, str]:
@@ -77,7 +79,7 @@ class _Export:
             if split is None:
                 self.account.left_out["between splits"] += 1
                 continue
-            built = build_rows(self._options.shape, graded, self._options.explore)
+            built = build_rows(self._options.shape, self._cleared(graded), self._options.explore)
             self.account.removed.update(built.removed)
             if built.left_out:
                 self.account.left_out[built.left_out] += 1
@@ -86,6 +88,14 @@ class _Export:
         self._files.close()
         self._files.describe_for_llama_factory(self._options.shape, self._options.trainer)
         return self._files.paths
+
+    def _cleared(self, graded: Graded) -> Graded:
+        """The trajectory without personal data, unless that is to be kept."""
+        if self._options.keep_personal_data:
+            return graded
+        done = cleared(graded)
+        self.account.masked.update(done.masked)
+        return done.graded
 
     def _place(self, row: AnyRow, split: str) -> None:
         rendered = self._renderer.render(row, split, self.account.rows[split])

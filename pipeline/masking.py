@@ -17,7 +17,9 @@ from PIL import Image as Pictures
 from PIL import ImageDraw
 
 from pipeline.actions import Model
+from pipeline.config import PLACEHOLDER
 from pipeline.errors import RunError
+from pipeline.personal import KINDS, find
 from pipeline.records import Frame, Tree, tree_of
 from pipeline.spelling import pattern_of
 from pipeline.structs import Box, Image, Node, Sensitive
@@ -40,10 +42,20 @@ Row = TypeVar("Row", bound=Model)
 
 
 def secrets_of(tree: Tree, regions: Sequence[Sensitive]) -> Iterator[str]:
-    """The texts that regions of a tree hide: of a region with a box all it shows, without one what was entered."""
+    """The texts that regions of a tree hide: of a region with a box all it shows, without one what was entered.
+
+    Of personal data it is the data alone, without the sentence around it; a placeholder is no secret any more.
+    """
     for region in regions:
         nodes = hidden_nodes(tree, [region])
-        yield from _entered(nodes) if region.box is None else _shown(nodes)
+        for text in _entered(nodes) if region.box is None else _shown(nodes):
+            pieces = [text[piece.start : piece.end] for piece in find(text)] if region.class_ in KINDS else []
+            yield from pieces or filter(says_more, [text])
+
+
+def says_more(text: str) -> bool:
+    """Whether a text holds anything but placeholders of secrets."""
+    return bool(PLACEHOLDER.sub("", text).strip())
 
 
 def _entered(nodes: Iterable[Node]) -> Iterator[str]:

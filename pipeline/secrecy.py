@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pipeline.actions import Action, Model, Type
 from pipeline.dataset import Dataset
-from pipeline.masking import Texts, secrets_of, told_apart, typed_elsewhere
+from pipeline.masking import Texts, says_more, secrets_of, told_apart, typed_elsewhere
 from pipeline.records import Candidate, ObservationRow, Step, Trajectory, Tree
 from pipeline.structs import Box, Sensitive
 
@@ -172,7 +172,7 @@ def _entered(action: Action | None) -> list[str]:
     """What an action types, field by field."""
     if not isinstance(action, Type):
         return []
-    return [piece for piece in re.split(r"[\t\r\n]+", action.content) if piece.strip()]
+    return [piece for piece in re.split(r"[\t\r\n]+", action.content) if says_more(piece)]
 
 
 def _blind(look: ObservationRow, typed: Collection[Place], frames: Regions) -> bool:

@@ -20,14 +20,12 @@ from typing import TextIO
 from pydantic import Field
 
 from pipeline.actions import Model
-from pipeline.config import SecretConfig
+from pipeline.config import PLACEHOLDER, SecretConfig
 from pipeline.errors import ActionError, ConfigError
 from pipeline.spelling import base64_of, encoded_pattern_of, pattern_of
 
 SHORTEST = 6
 """Shorter secrets could not be told from other text."""
-
-PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]*)>")
 
 _LEAST_SEEN = 5
 _ALIKE = str.maketrans("0125689|", "olzsbbql")

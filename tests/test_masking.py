@@ -171,3 +171,17 @@ def test_what_a_node_is_stays() -> None:
 def test_a_row_without_secrets_is_the_same_row() -> None:
     row = Node(role="link", name="Home")
     assert Texts(["secret"]).masked(row) is row
+
+
+def test_of_personal_data_the_data_is_secret_and_not_the_sentence() -> None:
+    tree = tree_of([node("StaticText", "Write to ann@posteo.de today", box=(12, 12, 108, 28))])
+
+    assert list(secrets_of(tree, [Sensitive(class_="email", box=FIELD)])) == ["ann@posteo.de"]
+    assert list(secrets_of(tree, [Sensitive(class_="private", box=FIELD)])) == ["Write to ann@posteo.de today"]
+
+
+def test_a_placeholder_is_no_secret() -> None:
+    tree = tree_of([node("textbox", "Password", "<secret:SHOP> <secret:PIN>", box=(12, 12, 108, 28))])
+
+    assert list(secrets_of(tree, [Sensitive(class_="secret", box=FIELD)])) == []
+    assert told_apart(tree, [Sensitive(class_="secret", box=FIELD)])

@@ -45,6 +45,9 @@ def export(
     ] = "positive",
     max_tokens: Annotated[int, typer.Option(help="Rows estimated longer than this are rejected.")] = 65_536,
     licence: Annotated[str, typer.Option(help="Licence identifier for the dataset card.")] = "unknown",
+    keep_personal_data: Annotated[
+        bool, typer.Option("--keep-personal-data", help="Leave personal data as it is, in pictures and in words.")
+    ] = False,
 ) -> int:
     """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons."""
     renderer_for(shape, trainer)
@@ -57,6 +60,7 @@ def export(
         "explore": explore,
         "max_tokens": max_tokens,
         "licence": licence,
+        "keep_personal_data": keep_personal_data,
     }
     try:
         options = ExportOptions.model_validate(wanted)
@@ -69,6 +73,7 @@ def export(
         ("rejected", account.rejected),
         ("steps removed", account.removed),
         ("trajectories left out", account.left_out),
+        ("personal data masked in", account.masked),
     ):
         typer.echo(f"{title}: {_counted(found)}", err=True)
     typer.echo(f"rows={account.rows.total()} rejected={account.rejected_rows} out={outcome.out}")

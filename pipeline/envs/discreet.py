@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pipeline.actions import Action, Hotkey, KeyDown, KeyUp, Launch, LaunchApp, Model, Pixel, Type
+from pipeline.config import PLACEHOLDER
 from pipeline.envs.sensitive import innermost, personal_lines, personal_regions
 from pipeline.errors import (
     ActionError,
@@ -32,7 +33,7 @@ from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observ
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
 from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
-from pipeline.vault import PLACEHOLDER, Vault
+from pipeline.vault import Vault
 from pipeline.words import ObservationFlag
 
 SECRET = "secret"

@@ -58,6 +58,8 @@ class Account(NamedTuple):
     """Steps removed by reason."""
     left_out: Counter[str]
     """Trajectories left out by reason."""
+    masked: Counter[str]
+    """Pictures, steps and instructions in which personal data was masked."""
 
 
 class Terms(NamedTuple):

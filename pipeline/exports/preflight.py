@@ -76,8 +76,9 @@ class _Seen(NamedTuple):
 class Preflight:
     """Checks rows against a token limit; remembers pictures it has decoded."""
 
-    def __init__(self, max_tokens: int) -> None:
+    def __init__(self, max_tokens: int, *, keeps_personal_data: bool = False) -> None:
         self._max_tokens = max_tokens
+        self._keeps_personal_data = keeps_personal_data
         self._seen: dict[str, _Seen] = {}
 
     def problems(self, row: AnyRow, rendered: Model) -> list[Problem]:
@@ -87,7 +88,7 @@ class Preflight:
             *_count_problems(rendered),
             *self._picture_problems(row.images),
             *self._length_problems(row),
-            *_flag_problems(row),
+            *_flag_problems(row, keeps_personal_data=self._keeps_personal_data),
         ]
 
     def tokens(self, row: AnyRow) -> int:
@@ -186,10 +187,10 @@ _SHOWN = ("messages", "prompt", "completion", "completions")
 """Fields of a rendered row that a trainer puts before the model."""
 
 
-def _flag_problems(row: AnyRow) -> Iterator[Problem]:
+def _flag_problems(row: AnyRow, *, keeps_personal_data: bool) -> Iterator[Problem]:
     if "contains_secret" in row.flags:
         yield Problem("secret_in_view", "redact the dataset first")
-    if "contains_pii" in row.flags:
+    if "contains_pii" in row.flags and not keeps_personal_data:
         yield Problem("personal_data_in_view", "redact the dataset first")
 
 

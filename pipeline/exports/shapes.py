@@ -17,6 +17,7 @@ from pipeline.exports.prompts import PICTURE, chat, said, step_prompt, system_te
 from pipeline.exports.replies import read_reply, reply_of, spans_of
 from pipeline.exports.rows import AnyRow, ChatRow, LabelRow, Message, ProcessRow, Shape, SpanRow, StepRow
 from pipeline.exports.source import UNGRADED, Graded, StepView
+from pipeline.personal import KINDS
 from pipeline.records import Candidate, Record, Step
 from pipeline.structs import Image
 from pipeline.words import StepGrade
@@ -259,6 +260,9 @@ def _flags(record: Record, shown: Sequence[int], told: Sequence[int]) -> list[st
     flags |= {flag for step in steps for flag in step.flags}
     pictures = [record.frames.get(look.frame_sha256 or "") for look in looks]
     trees = [record.trees.get(look.tree_sha256 or "") for look in looks]
-    if record.trajectory.contains_secret or any(seen and seen.sensitive for seen in [*pictures, *trees]):
+    classes = {region.class_ for seen in [*pictures, *trees] if seen for region in seen.sensitive}
+    if record.trajectory.contains_secret or classes - KINDS:
         flags.add("contains_secret")
+    if classes & KINDS:
+        flags.add("contains_pii")
     return sorted(flags)
