@@ -134,6 +134,8 @@ class AdbDevice:
                 kind, length = _PACKET.unpack(await channel.exactly(_PACKET.size))
                 data = await channel.exactly(length)
                 if kind == _EXIT:
+                    if not data:
+                        raise EnvError("adb_protocol", "the device ends a command without a code")
                     return Ran(data[0], b"".join(outputs[_STDOUT]), b"".join(outputs[_STDERR]))
                 outputs.setdefault(kind, []).append(data)
 

@@ -14,9 +14,9 @@ from pipeline.envs.adb_device import AdbDevice
 from pipeline.errors import EnvError
 from pipeline.structs import Box
 
-_SIZE = re.compile(r"\bcur=(\d+)x(\d+)")
+_SIZE = re.compile(r"\bcur=(\d{1,6})x(\d{1,6})\b")
 _ROTATION = re.compile(
-    r"\b(?:mCurrentRotation|mRotation|mCurrentOrientation|rotation)[= ](?:ROTATION_(\d+)|(\d))\b(?!\s*x)"
+    r"\b(?:mCurrentRotation|mRotation|mCurrentOrientation|rotation)[= ](?:ROTATION_(\d{1,3})|(\d))\b(?!\s*x)"
 )
 _TURNED = re.compile(r"mOverrideDisplayInfo=DisplayInfo\{[^\n]*\bdisplayId 0\b[^\n]*?\brotation (\d)")
 _BUILT = re.compile(r"mBaseDisplayInfo=DisplayInfo\{[^\n]*\bdisplayId 0\b[^\n]*?\buniqueId \"local:(\d+)\"")
@@ -80,8 +80,9 @@ async def is_secure(device: AdbDevice) -> bool:
         return False
     # The windows of one activity share its title, so that only the number before it tells them apart.
     starts = list(_BLOCK.finditer(windows))
-    ends = [start.start() for start in starts[1:]] + [len(windows)]
-    blocks = [windows[start.end() : end] for start, end in zip(starts, ends, strict=True) if start[1] == focus[1]]
+    ends = [*(start.start() for start in starts[1:]), len(windows)]
+    # No window may be listed: then there is one end too many.
+    blocks = [windows[start.end() : end] for start, end in zip(starts, ends, strict=False) if start[1] == focus[1]]
     return any(_forbids(flags) for block in blocks for flags in _FLAGS.findall(block))
 
 

@@ -29,7 +29,8 @@ _MOST_NAME = 200
 _XML = re.compile(rb"<hierarchy\b.*</hierarchy>", re.DOTALL)
 _NOT_IDLE = b"could not get idle state"
 _PASSING = (b"null root node", b"no active window", b"root filtered out")
-_BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+_SIDE = r"(-?\d{1,9})"
+_BOUNDS = re.compile(rf"\[{_SIDE},{_SIDE}\]\[{_SIDE},{_SIDE}\]")
 
 _ROLES = {
     "AlertDialog": "alertdialog",
@@ -60,6 +61,7 @@ _ROLES = {
 }
 """Classes, by their last word, as roles of accessibility trees."""
 _KEPT_WITHOUT_NAME = frozenset(_ROLES.values()) - {"StaticText", "grid", "image", "list"}
+_ROTATIONS = ("0", "1", "2", "3")
 _STATES = ("checked", "focused", "selected")
 
 
@@ -156,7 +158,7 @@ def _parsed(said: bytes) -> Dumped:
     except ElementTree.ParseError as error:
         raise TreeError("unavailable", f"the tree cannot be read: {error}") from error
     rotation = root.get("rotation", "0")
-    return Dumped(list(_nodes(root)), int(rotation) if rotation.isdecimal() else 0)
+    return Dumped(list(_nodes(root)), int(rotation) if rotation in _ROTATIONS else 0)
 
 
 def _nodes(root: ElementTree.Element) -> Iterator[Node]:
