@@ -25,6 +25,7 @@ from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
 from pipeline.supervision import LOOK_SECONDS, Agency, Employee, Halt, stop_for, watch
 from pipeline.tasks import TaskSpec
+from pipeline.vault import forget_variables
 from pipeline.words import Platform
 from taskspecs.selftest import ATTEMPTS, Trial, selftest
 
@@ -57,6 +58,7 @@ class TrialWorker:
 
         An application that cannot be had is a fault of the tasks that need it.
         """
+        forget_variables(self._config.secrets)
         await asyncio.to_thread(_install, self._config)
         await asyncio.to_thread(sweep)
         self._scratch = await asyncio.to_thread(Scratch, self._name)

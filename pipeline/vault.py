@@ -145,6 +145,12 @@ def load_vault(secrets: Sequence[SecretConfig]) -> Vault:
     return Vault(loaded)
 
 
+def forget_variables(secrets: Sequence[SecretConfig]) -> None:
+    """Take the variables out of this process, so that no program it starts inherits and shows them."""
+    for secret in secrets:
+        os.environ.pop(secret.env, None)
+
+
 def _pattern(value: str) -> str:
     """What finds a secret as a whole, in either case, and its beginning where a text was cut or typing broke off."""
     begun = _beginning(value)

@@ -38,7 +38,7 @@ from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Fault, Usage
 from pipeline.tasks import Capability, TaskSpec
-from pipeline.vault import Vault, hushed
+from pipeline.vault import Vault, forget_variables, hushed
 from pipeline.words import Termination
 
 _KEEP_SECONDS = 2.0
@@ -141,6 +141,7 @@ class RolloutWorker:
         """
         node = _come_up(self._post)
         if self._post.vault:
+            forget_variables(self._post.config.secrets)
             self._quiet.enter_context(hushed(self._post.vault))
         if self._post.config.provider != "fake":
             await asyncio.to_thread(_install, self._post.config.apps)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from pipeline import workers
 from pipeline.check import check
 from pipeline.clients import Access, place_of
-from pipeline.config import override_config
+from pipeline.config import SecretConfig, override_config
 from pipeline.episode import AttemptPlan
 from pipeline.errors import RunError
 from pipeline.guardian import OWNER_FILE, machine
@@ -25,6 +27,7 @@ from pipeline.policies import policy_id
 from pipeline.records import PassRow, now
 from pipeline.sinks import LOST, Batch
 from pipeline.tasks import TaskSpec
+from pipeline.vault import load_vault
 from pipeline.workers import CommitterActor, JudgeWorker, Post, RolloutWorker
 from tests.endpoints import endpoint_of, limiter_of, serving
 from tests.episodes import fake_task, with_faults
@@ -90,6 +93,24 @@ async def test_an_attempt_is_buffered_and_delivered_on_flush(tmp_path: Path) -> 
     assert later.batch.attempts == [work.plan.attempt_id]
     assert later.reports[0].final
     assert later.reports[0].termination == "finished"
+
+
+async def test_what_a_worker_starts_or_says_has_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", "Kestrel-7f3a")
+    secrets = [SecretConfig(name="SHOP", env="SHOP_PASSWORD")]
+    config = CONFIG.model_copy(update={"secrets": secrets})
+    committed(tmp_path)
+    worker = RolloutWorker(Post(tmp_path, RUN, 1, "w0", config, vault=load_vault(secrets)))
+
+    await worker.ready()
+    inherited = dict(os.environ)
+    sys.stderr.write("Kestrel-7f3a")
+    await worker.close()
+
+    assert "SHOP_PASSWORD" not in inherited
+    assert capsys.readouterr().err == "<secret:SHOP>"
 
 
 async def test_a_full_buffer_is_delivered_without_asking(tmp_path: Path) -> None:
