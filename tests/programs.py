@@ -15,7 +15,9 @@ NOTE = "Documents/note.txt"
 TEXT = "aA<>_@#é你🙂|\"'\\`"
 """What keyboards and layouts lose in different ways."""
 
-needs_desktop = pytest.mark.skipif(bool(missing([*DESKTOP, "mousepad"])), reason="there is no desktop on this machine")
+needs_desktop = pytest.mark.skipif(
+    bool(missing([*DESKTOP, "mousepad", "galculator"])), reason="there is no desktop on this machine"
+)
 
 
 def program(app_id: str, kind: str, **changes: Any) -> ProgramEntry:

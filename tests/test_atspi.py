@@ -95,7 +95,7 @@ async def test_a_child_that_hangs_is_ended_and_another_one_asked() -> None:
 
     for _ in range(2):
         with pytest.raises(TreeError) as caught:
-            await reader.tree(seconds=-1.8)
+            await reader.tree(seconds=-2.8)
         assert caught.value.code == "timeout"
     assert [process.returncode for process in started] == [-9, -9]
 

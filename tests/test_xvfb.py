@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -84,17 +83,15 @@ def exists(path: str) -> bool:
     return Path(path).exists()
 
 
-def sleepers(home: str) -> list[psutil.Process]:
-    """Programs that only sleep, in a home folder."""
-    return [p for p in psutil.process_iter(["name", "cwd"]) if p.info["cwd"] == home and p.info["name"] == "sleep"]
+def programs(home: str, name: str) -> list[psutil.Process]:
+    """Programs of a name, in a home folder."""
+    return [p for p in psutil.process_iter(["name", "cwd"]) if p.info["cwd"] == home and p.info["name"] == name]
 
 
-def footprint() -> set[str]:
-    """Folders, sockets, locks and processes of sessions."""
-    folders = [str(path) for path in Path(tempfile.gettempdir()).glob("pathproof-desktop-*")]
-    sockets = [str(path) for path in [*Path("/tmp/.X11-unix").glob("X*"), *Path("/tmp").glob(".X*-lock")]]
-    ours = [f"{p.pid}" for p in psutil.Process().children(recursive=True)]
-    return {*folders, *sockets, *ours}
+async def footprint(machine: XvfbMachine) -> set[Path]:
+    """The folder and the socket of a machine's session; others have theirs beside."""
+    display = (await machine.run(["printenv", "DISPLAY"], seconds=5)).out.decode().strip(":\n")
+    return {Path(machine.home).parent, Path(f"/tmp/.X11-unix/X{display}")}
 
 
 async def until(there: Callable[[], Awaitable[object]]) -> None:
@@ -104,12 +101,13 @@ async def until(there: Callable[[], Awaitable[object]]) -> None:
         await asyncio.sleep(0.02)
 
 
-async def open_pad(machine: XvfbMachine, *argv: str) -> None:
-    async def shows() -> bool:
-        return any(window.kind == "Mousepad" and window.active for window in await machine.windows())
+async def shows(machine: XvfbMachine, kind: str) -> bool:
+    return any(window.kind == kind and window.active for window in await machine.windows())
 
+
+async def open_pad(machine: XvfbMachine, *argv: str) -> None:
     await machine.launch(["mousepad", *argv], {})
-    await until(shows)
+    await until(lambda: shows(machine, "Mousepad"))
     await machine.settle(5.0)
 
 
@@ -122,8 +120,8 @@ async def test_a_restore_ends_programs_and_puts_the_home_back(machine: XvfbMachi
     await machine.write("Documents/left.txt", b"left")
     await machine.launch(["sleep", "600"], {})
     home = machine.home
-    await until(lambda: asyncio.to_thread(sleepers, home))
-    sleeping = sleepers(home)
+    await until(lambda: asyncio.to_thread(programs, home, "sleep"))
+    sleeping = programs(home, "sleep")
 
     restored = await restore(machine, fresh=False)
 
@@ -169,6 +167,31 @@ async def test_where_nothing_shows_there_is_no_tree_and_the_reason_is_said(machi
         await machine.tree()
 
     assert caught.value.code == "unavailable"
+
+
+@pytest.mark.slow
+async def test_what_a_program_does_not_answer_in_time_is_no_tree_and_makes_another_ones_a_part(
+    machine: XvfbMachine,
+) -> None:
+    await open_pad(machine)
+    (pad,) = programs(machine.home, "mousepad")
+    assert not (await machine.tree()).partial
+
+    pad.suspend()
+    with pytest.raises(TreeError) as caught:
+        await machine.tree()
+    await machine.launch(["galculator"], {})
+    await until(lambda: shows(machine, "Galculator"))
+    beside = await machine.tree()
+    pad.resume()
+    await until(lambda: whole(machine))
+
+    assert caught.value.code == "timeout"
+    assert beside.partial and [node for node in beside.nodes if node.role == "window"]
+
+
+async def whole(machine: XvfbMachine) -> bool:
+    return not (await machine.tree()).partial
 
 
 async def test_without_a_tree_reader_programs_look_for_no_bus_and_the_packages_are_named(
@@ -226,21 +249,23 @@ async def test_characters_that_cannot_be_entered_are_named_and_nothing_is(machin
 
 @pytest.mark.slow
 async def test_eight_in_turn_and_two_at_once_leave_nothing_behind() -> None:
-    before = footprint()
+    ours = set(psutil.Process().children(recursive=True))
     machine, pair = XvfbMachine("turn"), [XvfbMachine("one"), XvfbMachine("other")]
-    displays = set()
+    left: list[set[Path]] = []
     for number in range(8):
         await restore(machine, fresh=number == 0)
         await machine.launch(["mousepad"], {})
+        left.append(await footprint(machine))
     await machine.close()
     await asyncio.gather(*(restore(one, fresh=True) for one in pair))
     for one in pair:
         await open_pad(one)
-        displays.add((await one.run(["printenv", "DISPLAY"], seconds=5)).out)
+        left.append(await footprint(one))
+    assert all(path.exists() for path in left[-1] | left[-2]) and not left[-1] & left[-2]
     await asyncio.gather(*(one.close() for one in pair))
 
-    assert len(displays) == 2
-    assert footprint() - before == set()
+    assert [path for paths in left for path in paths if path.exists()] == []
+    assert set(psutil.Process().children(recursive=True)) <= ours
 
 
 @pytest.mark.slow

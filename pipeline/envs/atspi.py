@@ -24,8 +24,10 @@ SCRIPT = Path(__file__).parent / "scripts" / "atspi_reader.py"
 COMMAND = ("/usr/bin/python3", "-E", str(SCRIPT))
 """The child, by the interpreter that the packages python3-gi and gir1.2-atspi-2.0 belong to."""
 
-_MORE_SECONDS = 2.0
+_MORE_SECONDS = 3.0
 """What the child has beside the time for the tree itself: a call that hangs ends by itself before."""
+_GREET_MS = 1800
+"""What programs have for their first answers, before which they are asked for all that they have ever shown."""
 _AT_SECONDS = 1.5
 _BUS_SECONDS = 8.0
 """What the child has to start and to be answered once."""
@@ -56,7 +58,8 @@ class TreeReader:
 
     async def tree(self, nodes: int = NODES, seconds: float = TREE_SECONDS) -> Seen:
         """The tree of what shows; raises TreeError."""
-        answer = await self._ask({"op": "tree", "nodes": nodes, "seconds": seconds}, seconds + _MORE_SECONDS)
+        request = {"op": "tree", "nodes": nodes, "seconds": seconds, "greet_ms": _GREET_MS}
+        answer = await self._ask(request, seconds + _MORE_SECONDS)
         return seen_of(answer)
 
     async def node_at(self, pixel: Pixel) -> Node | None:

@@ -53,7 +53,8 @@ _PARKED = Pixel(x=WIDTH // 2, y=HEIGHT // 2)
 _ELSEWHERE = Pixel(x=WIDTH // 4, y=HEIGHT // 4)
 _MOVE_SECONDS, _POLL_SECONDS = 5.0, 0.03
 _POINTER_PIXELS = 32
-_CALL_MS = 800
+_CALL_MS, _GREET_MS = 800, 2000
+"""What programs have for an answer to the reader of trees, and for their first one."""
 _EMULATED_PATIENCE = 5.0
 """How much longer programs may take for everything where guests are emulated."""
 _COMPRESSION = 1
@@ -247,7 +248,8 @@ class QemuMachine(Machine):
 
     async def _asked(self, request: Mapping[str, object]) -> bytes:
         """What the reader of trees in the guest answers; raises TreeError."""
-        whole = json.dumps({**request, "call_ms": round(_CALL_MS * self.patience)})
+        patience = {"call_ms": round(_CALL_MS * self.patience), "greet_ms": round(_GREET_MS * self.patience)}
+        whole = json.dumps({**request, **patience})
         seconds = TREE_SECONDS * self.patience + SECONDS
         try:
             ran = await self.run(["/usr/bin/python3", "-E", self._reader, whole], seconds=seconds)

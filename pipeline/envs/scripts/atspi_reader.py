@@ -6,7 +6,9 @@ Requests are JSON objects, one a line, on standard input, or one as the only arg
     {"op": "at", "x": 10, "y": 20}               ->  {"node": node or null}
     {"op": "bus"}                                ->  {"programs": 0}
 
-With "call_ms" in a request, programs have so many milliseconds for each call.
+With "call_ms" in a request, programs have so many milliseconds for each call, and with "greet_ms" for the first ones,
+before which the library asks a program for all that it has ever shown. What a program does not answer in time is taken
+for nothing, and makes the tree a part of one.
 
 A node is [role, name, value, box, states], where a box is [left, top, right, bottom] in pixels of the screen. What
 fails is answered with {"error": "..."}. Imports nothing of the project: it may run in another machine.
@@ -15,6 +17,7 @@ fails is answered with {"error": "..."}. Imports nothing of the project: it may 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 import warnings
@@ -125,7 +128,6 @@ MOST_PARTED = 10_000
 """Cells of a table whose cells may have parts, such as a picture and a name: lists have them, sheets have none."""
 CALL_MS = 800
 
-
 Row = list[Any]
 
 
@@ -136,18 +138,19 @@ class EnoughError(Exception):
 class Walk:
     """One bounded walk."""
 
-    def __init__(self, nodes: int, seconds: float) -> None:
-        self.most, self.until = nodes, time.monotonic() + seconds
+    def __init__(self, nodes: int, call_seconds: float) -> None:
+        self.most, self.until, self.call_seconds = nodes, math.inf, call_seconds
         self.nodes: list[Row] = []
         self.moved = (0, 0)
+        self.late = False
+        """Whether a program did not answer in time."""
 
     def windows(self) -> list[Any]:
         """The windows that show, the active one first."""
         found: list[tuple[bool, int, Any]] = []
         desktop = Atspi.get_desktop(0)
-        for app in children(desktop):
-            for window in children(app):
-                self.check()
+        for app in self.children(desktop):
+            for window in self.children(app):
                 try:
                     states = window.get_state_set()
                     if states.contains(Atspi.StateType.SHOWING) and states.contains(Atspi.StateType.VISIBLE):
@@ -164,21 +167,35 @@ class Walk:
     def add(self, thing: Any, holder: Any = None) -> None:
         """A thing and what is in it, as far as it shows; `holder` is what it was come to from."""
         self.check()
+        began = time.monotonic()
         try:
             states = thing.get_state_set()
-            if not states.contains(Atspi.StateType.SHOWING) or is_double(thing):
+            if not states.contains(Atspi.StateType.SHOWING):
                 return
-            self.moved = misplaced(thing, holder) or self.moved
-            node = described(thing, states)
+            spelled = thing.get_role_name()
+            if is_double(thing, spelled):
+                return
+            self.moved = misplaced(thing, spelled, holder) or self.moved
+            node = described(thing, spelled, states)
+            self.late = self.late or time.monotonic() - began >= self.call_seconds
             if node is not None:
                 self.tell(node)
             if (node is not None and node[0] == "table") or states.contains(Atspi.StateType.MANAGES_DESCENDANTS):
                 self.add_cells(thing)
                 return
-            for child in children(thing):
+            for child in self.children(thing):
                 self.add(child, thing)
         except GLib.Error:
             return  # it went meanwhile
+
+    def children(self, thing: Any) -> Iterator[Any]:
+        """The first children of a thing."""
+        count = thing.get_child_count()
+        self.late = self.late or count < 0
+        for index in range(min(count, MOST_CHILDREN)):
+            child = thing.get_child_at_index(index)
+            if child is not None:
+                yield child
 
     def tell(self, node: Row) -> None:
         """A node, where it really is."""
@@ -189,7 +206,7 @@ class Walk:
         """Cells of a table that show; there may be two thousand million others."""
         grid = table.get_table_iface()
         if grid is None:
-            for child in children(table):
+            for child in self.children(table):
                 self.add(child, table)
             return
         top, left, bottom, right = shown_cells(table, grid)
@@ -204,7 +221,7 @@ class Walk:
                     continue
                 name, value = name_of(cell), value_of(cell)
                 if parted and not name and not value:
-                    name = next((told for part in children(cell) if (told := name_of(part) or value_of(part))), "")
+                    name = next((told for part in self.children(cell) if (told := name_of(part) or value_of(part))), "")
                 if name or value:
                     states = told_of(cell.get_state_set())
                     # Each box costs a call of the program: they are put together from the first row and column.
@@ -230,17 +247,8 @@ def cell_at(table: Any, grid: Any, x: int, y: int) -> tuple[int, int] | None:
     return None if index < 0 else (grid.get_row_at_index(index), grid.get_column_at_index(index))
 
 
-def children(thing: Any) -> Iterator[Any]:
-    """The first children of a thing."""
-    for index in range(min(thing.get_child_count(), MOST_CHILDREN)):
-        child = thing.get_child_at_index(index)
-        if child is not None:
-            yield child
-
-
-def described(thing: Any, states: Any) -> Row | None:
-    """What is told of a thing; None when it says nothing."""
-    spelled = thing.get_role_name()
+def described(thing: Any, spelled: str, states: Any) -> Row | None:
+    """What is told of a thing, whose role is spelled so; None when it says nothing."""
     if spelled in LEFT_OUT:
         return None
     role = ROLES.get(spelled, spelled)
@@ -292,10 +300,10 @@ def box_of(thing: Any) -> list[int] | None:
     return [box.x, box.y, box.x + box.width, box.y + box.height]
 
 
-def misplaced(thing: Any, holder: Any) -> tuple[int, int] | None:
+def misplaced(thing: Any, spelled: str, holder: Any) -> tuple[int, int] | None:
     """How far all of a foreign part really lies from where it says, by the part of the window that holds it; None for
     other things. An office suite forgets the menu bar above its documents."""
-    if thing.get_role_name() != "root pane":
+    if spelled != "root pane":
         return None
     own, frame = box_of(thing), box_of(holder)
     if own is None or frame is None or (own[2] - own[0], own[3] - own[1]) != (frame[2] - frame[0], frame[3] - frame[1]):
@@ -303,9 +311,9 @@ def misplaced(thing: Any, holder: Any) -> tuple[int, int] | None:
     return frame[0] - own[0], frame[1] - own[1]
 
 
-def is_double(thing: Any) -> bool:
+def is_double(thing: Any, spelled: str) -> bool:
     """Whether it is the menu bar without a size that the office suite tells of beside the real one."""
-    return thing.get_role_name() == "menu bar" and box_of(thing) is None
+    return spelled == "menu bar" and box_of(thing) is None
 
 
 def shifted(box: list[int] | None, moved: tuple[int, int]) -> list[int] | None:
@@ -313,52 +321,70 @@ def shifted(box: list[int] | None, moved: tuple[int, int]) -> list[int] | None:
     return None if box is None else [side + moved[place % 2] for place, side in enumerate(box)]
 
 
+def greeted(request: dict[str, Any], nodes: int, seconds: float) -> tuple[Walk, list[Any]]:
+    """A walk whose time begins now, and the windows that show, whose programs had longer to answer."""
+    call_ms = request.get("call_ms", CALL_MS)
+    greet_ms = request.get("greet_ms", call_ms)
+    Atspi.set_timeout(greet_ms, greet_ms)
+    walk = Walk(nodes, call_ms / 1000)
+    windows = walk.windows()
+    Atspi.set_timeout(call_ms, call_ms)
+    walk.until = time.monotonic() + seconds
+    return walk, windows
+
+
 def tree(request: dict[str, Any]) -> dict[str, Any]:
     """The tree of every window that shows."""
-    walk = Walk(request["nodes"], request["seconds"])
-    partial = False
+    walk, windows = greeted(request, request["nodes"], request["seconds"])
+    cut = False
     try:
-        for window in walk.windows():
+        for window in windows:
             walk.moved = (0, 0)
             walk.add(window)
     except EnoughError:
-        partial = True
-    return {"nodes": walk.nodes, "partial": partial}
+        cut = True
+    return {"nodes": walk.nodes, "partial": cut or walk.late}
 
 
 def at(request: dict[str, Any]) -> dict[str, Any]:
     """What the first window under a point says lies there."""
     x, y = request["x"], request["y"]
-    for window in Walk(1, 2.0).windows():
+    for window in greeted(request, 1, 0)[1]:
         box = box_of(window)
-        if box is None or not (box[0] <= x < box[2] and box[1] <= y < box[3]):
-            continue
-        node, holder, deeper, moved = None, None, window, (0, 0)
-        for _ in range(MOST_DEEP):
-            moved = misplaced(deeper, holder) or moved
-            found = described(deeper, deeper.get_state_set())
-            node = node if found is None else [*found[:3], shifted(found[3], moved), found[4]]
-            part = deeper.get_component_iface()
-            spot = (x - moved[0], y - moved[1], Atspi.CoordType.SCREEN)
-            below = part.get_accessible_at_point(*spot) if part is not None else None
-            if below is None or below == deeper:
-                break
-            holder, deeper = deeper, below
-        return {"node": node}
+        if box is not None and box[0] <= x < box[2] and box[1] <= y < box[3]:
+            return {"node": deepest(window, x, y)}
     return {"node": None}
 
 
-def bus(_request: dict[str, Any]) -> dict[str, Any]:
+def deepest(window: Any, x: int, y: int) -> Row | None:
+    """What lies under a point of a window, as deep as its program tells."""
+    node, holder, deeper, moved = None, None, window, (0, 0)
+    for _ in range(MOST_DEEP):
+        spelled = deeper.get_role_name()
+        moved = misplaced(deeper, spelled, holder) or moved
+        found = described(deeper, spelled, deeper.get_state_set())
+        node = node if found is None else [*found[:3], shifted(found[3], moved), found[4]]
+        part = deeper.get_component_iface()
+        spot = (x - moved[0], y - moved[1], Atspi.CoordType.SCREEN)
+        below = part.get_accessible_at_point(*spot) if part is not None else None
+        if below is None or below == deeper:
+            break
+        holder, deeper = deeper, below
+    return node
+
+
+def bus(request: dict[str, Any]) -> dict[str, Any]:
     """How many programs the bus knows, which shows that it answers."""
-    return {"programs": Atspi.get_desktop(0).get_child_count()}
+    call_ms = request.get("call_ms", CALL_MS)
+    Atspi.set_timeout(call_ms, call_ms)
+    count = Atspi.get_desktop(0).get_child_count()
+    return {"programs": count} if count >= 0 else {"error": "the bus does not answer"}
 
 
 def answer(line: str) -> dict[str, Any]:
     """The answer to one request."""
     try:
         request = json.loads(line)
-        call_ms = request.get("call_ms", CALL_MS)
-        Atspi.set_timeout(call_ms, call_ms)
         return {"tree": tree, "at": at, "bus": bus}[request["op"]](request)
     except (GLib.Error, KeyError, ValueError, EnoughError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
