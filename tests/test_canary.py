@@ -28,7 +28,7 @@ from pipeline.clients import Access, Clients, place_of
 from pipeline.config import RunConfig, load_config
 from pipeline.dataset import Dataset
 from pipeline.envs.browser import Browser
-from pipeline.envs.discreet import SECRET, discreet
+from pipeline.envs.discreet import SECRET, discreet_environment
 from pipeline.envs.web import WebEnvironment
 from pipeline.envs.web_sites import StaticSite
 from pipeline.episode import plan_attempt
@@ -105,7 +105,7 @@ async def echoing(browser: Browser, kind: type[WebEnvironment] = WebEnvironment)
     """A page that repeats what is typed into it, and has no other environment than a discreet one."""
     with WebServer() as server:
         server.answers = {"/": page(ECHO), "/file": file("list.csv", b"a,b")}
-        environment = discreet(kind(browser, lambda _: StaticSite(server.url)), VAULT)
+        environment = discreet_environment(kind(browser, lambda _: StaticSite(server.url)), VAULT)
         try:
             yield environment
         finally:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Pictures
 
 from pipeline.actions import Action, Click, Launch, Pixel, TakeNote, Type
-from pipeline.envs.discreet import SECRET, DiscreetEnvironment, discreet
+from pipeline.envs.discreet import SECRET, DiscreetEnvironment, discreet_environment
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.sensitive import innermost
 from pipeline.envs.withheld import WithheldEnvironment
@@ -200,7 +200,7 @@ async def test_what_may_not_be_revealed_is_a_bad_argument_and_the_episode_goes_o
 
 
 async def test_a_run_without_secrets_has_none_to_type() -> None:
-    environment = discreet(FakeEnvironment(), Vault())
+    environment = discreet_environment(FakeEnvironment(), Vault())
     await environment.start(fake_task())
 
     with pytest.raises(ActionError, match="secrets that can be typed: none"):
@@ -208,14 +208,14 @@ async def test_a_run_without_secrets_has_none_to_type() -> None:
 
 
 async def test_states_are_kept_where_the_other_environment_keeps_them() -> None:
-    environment = discreet(FakeEnvironment(), VAULT)
+    environment = discreet_environment(FakeEnvironment(), VAULT)
     assert isinstance(environment, Keeping)
     await environment.start(fake_task())
     await environment.keep("here")
 
     assert await environment.start_from(fake_task(), "here") is not None
     assert await environment.start_from(fake_task(), "nowhere") is None
-    assert not isinstance(discreet(WithheldEnvironment(FakeEnvironment()), VAULT), Keeping)
+    assert not isinstance(discreet_environment(WithheldEnvironment(FakeEnvironment()), VAULT), Keeping)
     await environment.finish()
     await environment.close()
 
@@ -244,7 +244,7 @@ def showing(text: str) -> TaskSpec:
 
 
 async def test_personal_data_is_marked_where_it_stands_and_stays() -> None:
-    environment = discreet(FakeEnvironment(), Vault())
+    environment = discreet_environment(FakeEnvironment(), Vault())
     await environment.start(showing("Write to ann.berg@posteo.de"))
 
     seen = await environment.observe()

@@ -6,7 +6,7 @@ from pipeline.apps import Instance, load_app
 from pipeline.config import RunConfig
 from pipeline.envs.browser import Browser
 from pipeline.envs.desktops import desktop_environment
-from pipeline.envs.discreet import discreet
+from pipeline.envs.discreet import discreet_environment
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.envs.phones import phone_environment
 from pipeline.envs.web import WebEnvironment
@@ -23,7 +23,7 @@ def build(config: RunConfig, scratch: Scratch, vault: Vault = NO_SECRETS) -> Env
     """The environment of one worker; what it starts lives in the worker's scratch folder, and it types what is in the
     vault.
     """
-    made = discreet(_made(config, scratch), vault)
+    made = discreet_environment(_made(config, scratch), vault)
     return WithheldEnvironment(made) if config.probes == "withhold" else made
 
 

@@ -192,7 +192,7 @@ class _KeepingDiscreetEnvironment(DiscreetEnvironment):
             return self._hidden(begun) if begun is not None else None
 
 
-def discreet(environment: Environment, vault: Vault) -> Environment:
+def discreet_environment(environment: Environment, vault: Vault) -> Environment:
     """The environment, made discreet; it offers no less than the other."""
     if isinstance(environment, Keeping):
         return _KeepingDiscreetEnvironment(environment, environment, vault)
