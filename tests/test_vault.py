@@ -12,6 +12,8 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.config import SecretConfig, load_config, parse_config
 from pipeline.errors import ActionError, ConfigError
@@ -168,3 +170,21 @@ def test_the_key_takes_a_list_on_the_command_line() -> None:
     config = load_config("fake", ["secrets=[{name: SHOP, env: SHOP_PASSWORD, apps: [fake-todo]}]"])
 
     assert config.secrets == [SecretConfig(name="SHOP", env="SHOP_PASSWORD", apps=["fake-todo"])]
+
+
+SIGNS = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs"], include_characters=" ")
+
+
+@given(
+    value=st.text(SIGNS, min_size=6, max_size=24).filter(lambda text: len(text.strip()) >= 6),
+    before=st.text(max_size=8),
+    spelling=st.sampled_from(sorted(SPELLINGS)),
+)
+def test_whatever_the_secret_is_it_is_hidden(value: str, before: str, spelling: str) -> None:
+    value = value.strip()
+    vault = Vault([Secret(name="S", value=value)])
+
+    hidden = vault.hide(f"{before.encode('utf-8', 'replace').decode()} {SPELLINGS[spelling](value)} ")
+
+    assert "<secret:S>" in hidden
+    assert value not in hidden.replace("<secret:S>", "")
