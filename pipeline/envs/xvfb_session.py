@@ -27,8 +27,9 @@ from pathlib import Path
 import psutil
 
 from pipeline.app_install import SURROUNDINGS, tail
+from pipeline.envs.left_sockets import sockets_of
 from pipeline.envs.x11_display import Display
-from pipeline.errors import EnvError, SetupError
+from pipeline.errors import EnvError, SetupError, boundary
 from pipeline.guardian import MARK, marked, send, wait
 from pipeline.reaper import Scratch
 
@@ -145,11 +146,15 @@ class Session:
         server = self._server.pid if self._server is not None else 0
         # Nothing is asked to end in its own time: what it would save is thrown away.
         programs = marked(self._scratch.path, {server})
+        sockets = sockets_of(programs)
         send(programs, signal.SIGKILL)
         left = wait(programs, _END_SECONDS)
         if self._server is not None:
             self._scratch.stop(self._server)
         self._scratch.close()
+        with boundary(EnvError, "not_torn_down"):
+            for path in sockets:
+                path.unlink(missing_ok=True)
         if left or self._scratch.path.exists():
             raise EnvError("not_torn_down", f"of {self._scratch.path} {len(left)} programs or some files stay")
 
