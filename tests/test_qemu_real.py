@@ -57,6 +57,7 @@ async def _episode(machine: QemuMachine, laps: dict[str, float]) -> None:
         laps["restore"] = (await restore(machine, fresh=False)).seconds
         assert await machine.windows() == []
         assert "typed.txt" not in await machine.files()
+        assert (await machine.run(["ls", "/sys/class/net"], seconds=20)).out.split() == [b"lo"]
         said = await machine.run(["date", "+%s"], seconds=20)
         assert abs(int(said.out) - time.time()) < 10
     finally:
