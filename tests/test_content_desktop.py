@@ -199,6 +199,7 @@ async def worlds(scratches: tuple[Scratch, Scratch]) -> AsyncIterator[Worlds]:
 
 @needs_programs
 @pytest.mark.slow
+@pytest.mark.timeout(2 * 2 * 180)  # two attempts of either policy, each as long as a task may take, and their set-up
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("task", TASKS, ids=told)
 async def test_a_task_is_proved_on_the_programs(task: TaskSpec, worlds: Worlds) -> None:

@@ -267,6 +267,17 @@ async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnviro
     assert "no probe 'other'" in (reads["other"].error or "")
 
 
+async def test_a_file_that_a_program_is_still_at_work_on_is_waited_for() -> None:
+    machine = FakeMachine(faults=MachineFaults(slow_saves=3))
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    await environment.start(desktop_task())
+    await environment.act(Type(content="written"), [])
+    await environment.act(Hotkey(keys=["Control", "s"]), [])
+    assert FILE not in await machine.files()
+
+    assert (await environment.probe([], 1))[0].value == [[FILE, "added"]]
+
+
 async def test_a_tasks_set_up_is_laid_out_with_the_entrys_files() -> None:
     machine = FakeMachine()
     environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)

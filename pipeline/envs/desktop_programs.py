@@ -129,11 +129,13 @@ class Programs:
         raise ActionError("bad_arguments", f"there is no program '{name}'; there are: {known}")
 
     async def written(self) -> None:
-        """Wait until files change no more: programs write a moment after what made them. Raises EnvError."""
-        until = time.monotonic() + _WRITTEN_SECONDS
-        before, now = None, await self._machine.files()
-        while now != before and time.monotonic() < until:
+        """Wait until files change no more and no program works: they write a moment after what made them. Raises
+        EnvError."""
+        until = time.monotonic() + _WRITTEN_SECONDS * self._machine.patience
+        before, now, works = None, await self._machine.files(), False
+        while (works or now != before) and time.monotonic() < until:
             await asyncio.sleep(_CALM_SECONDS)
+            works = await self._machine.works()
             before, now = now, await self._machine.files()
 
     async def read(self, checks: Sequence[Check], index: int) -> list[ProbeRead]:

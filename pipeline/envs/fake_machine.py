@@ -35,6 +35,8 @@ class MachineFaults(Model):
     """Programs are started and never show."""
     losing_text: bool = False
     """Typed text does not arrive."""
+    slow_saves: int = 0
+    """How often the pad is still at work on its file when it is looked at."""
 
 
 class FakeMachine(Machine):
@@ -52,6 +54,8 @@ class FakeMachine(Machine):
         self._held: set[str] = set()
         self._open = False
         self._text = ""
+        self._saving: bytes | None = None
+        """What the pad is about to write."""
 
     async def boot(self) -> None:
         """Count."""
@@ -65,7 +69,7 @@ class FakeMachine(Machine):
         self.reverts += 1
         if self._fails("failing_reverts"):
             raise SetupError("not_restored", "this machine does not come back")
-        self._open, self._text, self._held = False, "", set()
+        self._open, self._text, self._held, self._saving = False, "", set(), None
         stale = MARK in self._files and self._fails("stale_reverts")
         self._files = {MARK: self._files[MARK]} if stale else {}
 
@@ -90,6 +94,12 @@ class FakeMachine(Machine):
         """It is always at rest."""
         del most_seconds
         return True
+
+    async def works(self) -> bool:
+        """Whether a save is not done yet."""
+        if self._saving is not None and not self._fails("slow_saves"):
+            self._files[FILE], self._saving = self._saving, None
+        return self._saving is not None
 
     async def tree(self) -> Seen:
         """The pad's nodes."""
@@ -118,7 +128,8 @@ class FakeMachine(Machine):
             raise ActionError("bad_arguments", f"there is no key '{name}'")
         self._hold(name, down)
         if {"Control_L", "s"} <= self._held:
-            self._files[FILE] = self._text.encode()
+            self._saving = self._text.encode()
+            await self.works()
 
     async def type_text(self, text: str) -> None:
         """Add it to the pad's text."""

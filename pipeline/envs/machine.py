@@ -95,6 +95,10 @@ class Machine(Protocol):
         """Wait until the screen is at rest; whether it came to rest in time."""
         ...
 
+    async def works(self) -> bool:
+        """Whether a program has something to do at this moment, also one that others leave no processor for."""
+        ...
+
     async def tree(self) -> Seen:
         """The UI tree of the windows that show, in reading order; raises TreeError with the reason when there is none.
 

@@ -28,7 +28,7 @@ from pipeline.envs.qemu_accel import HARDWARE
 from pipeline.envs.qemu_agent import SECONDS, Agent
 from pipeline.envs.qemu_image import MachineImage, layered, session_environment
 from pipeline.envs.qemu_ready import Ready, ready_of, started
-from pipeline.envs.qemu_rest import settle
+from pipeline.envs.qemu_rest import is_idle, settle
 from pipeline.envs.qemu_typing import Keyboard
 from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
 from pipeline.envs.qemu_windows import windows
@@ -165,6 +165,10 @@ class QemuMachine(Machine):
     async def settle(self, most_seconds: float) -> bool:
         """Wait until the screen is at rest, longer where the guest is emulated; raises EnvError."""
         return await settle((await self._awake()).machine, most_seconds * self.patience)
+
+    async def works(self) -> bool:
+        """Whether the guest has something to do; raises EnvError."""
+        return not await is_idle((await self._awake()).machine)
 
     async def tree(self) -> Seen:
         """The UI tree; raises TreeError."""

@@ -23,12 +23,17 @@ async def settle(machine: VirtualMachine, most_seconds: float) -> bool:
     until = time.monotonic() + most_seconds
     picture, calm = b"", 0
     while time.monotonic() < until:
-        began, before = time.monotonic(), machine.demand()
-        await asyncio.sleep(_POLL_SECONDS)
-        share = (machine.demand() - before) / (time.monotonic() - began)
+        idle = await is_idle(machine)
         now = hashlib.blake2b(await machine.screen()).digest()
-        calm = calm + 1 if share <= _IDLE_SHARE and now == picture else 0
+        calm = calm + 1 if idle and now == picture else 0
         picture = now
         if calm >= _LOOKS:
             return True
     return False
+
+
+async def is_idle(machine: VirtualMachine) -> bool:
+    """Whether its processor has nothing to do for a moment; raises EnvError when the machine is gone."""
+    began, before = time.monotonic(), machine.demand()
+    await asyncio.sleep(_POLL_SECONDS)
+    return (machine.demand() - before) / (time.monotonic() - began) <= _IDLE_SHARE

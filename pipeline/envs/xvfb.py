@@ -132,6 +132,10 @@ class XvfbMachine(Machine):
         """Wait until the screen is at rest; raises EnvError."""
         return await self._on_display(settle, most_seconds)
 
+    async def works(self) -> bool:
+        """Whether a program has something to do; raises EnvError."""
+        return await asyncio.to_thread(self._running().works)
+
     async def tree(self) -> Seen:
         """The UI tree; raises TreeError."""
         return await self._reader().tree()

@@ -43,6 +43,7 @@ _START_SECONDS = 20.0
 _END_SECONDS = 5.0
 _POLL_SECONDS = 0.005
 _PROBE_SECONDS = 1.0
+_AT_WORK = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
 _COOKIE_BYTES = 16
 _ANY_FAMILY = 0xFFFF
 _GREY = 0x5A6B7B
@@ -139,6 +140,11 @@ class Session:
         log = self._log / f"{name}.log"
         return tail(log) if log.exists() else ""
 
+    def works(self) -> bool:
+        """Whether a program other than the X server computes, waits for a processor or for a disk."""
+        server = self._server.pid if self._server is not None else 0
+        return any(_status(program) in _AT_WORK for program in marked(self._scratch.path, {server}))
+
     def close(self) -> None:
         """End everything and remove the folder; again is harmless. Raises EnvError when something stays."""
         if self._display is not None:
@@ -198,6 +204,13 @@ class Session:
             if process.poll() is not None or time.monotonic() > until:
                 raise SetupError("session_not_started", f"{name} did not start: {self.said(name)}")
             await asyncio.sleep(_POLL_SECONDS)
+
+
+def _status(program: psutil.Process) -> str:
+    try:
+        return program.status()
+    except psutil.NoSuchProcess:
+        return psutil.STATUS_DEAD
 
 
 def _is_taken(number: int) -> bool:
