@@ -57,6 +57,20 @@ def test_what_is_reserved_or_unsound_is_nobodys(text: str) -> None:
     assert find(text) == []
 
 
+def test_a_number_beside_a_date_is_found() -> None:
+    text = "2025-05-08 12:30 13800138000 2025-05-09"
+
+    assert [text[piece.start : piece.end] for piece in find(text)] == ["13800138000"]
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000 + "@", "aaaa." * 20_000 + "@x", "1" * 100_000, "0." + "1" * 20_000])
+def test_long_texts_take_no_time(text: str) -> None:
+    began = time.perf_counter()
+
+    assert find(text) == []
+    assert time.perf_counter() - began < 2
+
+
 def test_pieces_are_masked_and_the_rest_stays() -> None:
     text = "Mail ann@posteo.de or call +86 138 0013 8000."
 
