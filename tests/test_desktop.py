@@ -251,6 +251,15 @@ def test_in_a_document_the_text_has_arrived_when_more_places_show_it() -> None:
     assert check_arrived("two", page[:1], [*field("", role="document"), *page]) == []
 
 
+def test_in_a_terminal_the_text_has_arrived_when_its_line_shows_it() -> None:
+    before, after = (
+        [Node(role="textbox", name="Terminal", value=value, states=["focused"])] for value in ("~$ ", "~$ ls 文档\n")
+    )
+
+    assert check_arrived("ls 文档", before, after) == []
+    assert check_arrived("ls 文档", before, before) == check_arrived("ls 文档", after, after) == ["text_unverified"]
+
+
 async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnvironment) -> None:
     await desktop.act(Type(content="written"), [])
     await desktop.act(Hotkey(keys=["Control", "s"]), [])

@@ -28,7 +28,8 @@ def field_of(nodes: Sequence[Node]) -> Node | None:
 def check_arrived(text: str, before: Sequence[Node], after: Sequence[Node]) -> list[str]:
     """Flags of a typed text; raises ActionError when the field shows that the text did not arrive, or not as typed.
 
-    Where no field has the focus, as in documents and tables, the text has arrived when more places show it than before.
+    Where no field has the focus, as in documents, tables and terminals, the text has arrived when more places show it
+    than before.
     """
     field, shown = field_of(after), text.replace("\r\n", "\n")
     if field is None or field.role in ("document", "paragraph", "table"):
@@ -46,7 +47,9 @@ def check_arrived(text: str, before: Sequence[Node], after: Sequence[Node]) -> l
 
 
 def _places(text: str, nodes: Sequence[Node]) -> int:
-    return sum((node.value or node.name).count(text) for node in nodes if "editable" in node.states)
+    """How often fields show a text; terminals are fields that nobody may edit."""
+    shown = [node.value or node.name for node in nodes if "editable" in node.states or node.role == "textbox"]
+    return sum(told.count(text) for told in shown)
 
 
 def _letters(text: str) -> str:
