@@ -1,4 +1,4 @@
-"""One running application on loopback, with its own port and data folder.
+"""One running application on loopback, with its own port, data folder and, where that can be, network.
 
 `Instance` starts an application from its data template, proves that its state is the template's again after a reset,
 carries out a task's set-up, answers probes and tells what changed. Everything about an application is data (its
@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import httpx
 
+from pipeline import relay
+from pipeline.apart import APART, can_part
 from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
 from pipeline.app_install import install, place_of, render, tail, variables
 from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
@@ -32,7 +36,7 @@ _READ_SECONDS = 15.0
 _SECOND_PORT = "{port2}"
 
 
-class _PortTakenError(Exception):
+class _PortTakenError(PathproofError):
     """Somebody else has the port."""
 
 
@@ -150,12 +154,7 @@ class Instance:
         values = render(self.entry, self._place, self._data, port)
         if any(_SECOND_PORT in part for part in self.entry.start):
             values["port2"] = str(self._choose_port())
-        self._process = self._scratch.spawn(
-            [filled(part, values) for part in self.entry.start],
-            cwd=self._data,
-            log=self._log,
-            environment=variables(self.entry, values),
-        )
+        self._process = self._spawned([filled(part, values) for part in self.entry.start], values, port)
         user, _, password = (self.entry.credentials or "").partition(":")
         self._client = httpx.AsyncClient(
             base_url=f"http://{LOOPBACK}:{port}",
@@ -164,6 +163,29 @@ class Instance:
             trust_env=False,
         )
         self._port = port
+
+    def _spawned(self, command: Sequence[str], values: Mapping[str, str], port: int) -> subprocess.Popen[bytes]:
+        """The application's process: where that can be, in a network of its own, which others enter by its port."""
+        if not can_part() or shutil.which(command[0]) is None:
+            return self._started(command, values)
+        with socket.socket() as listener:
+            try:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((LOOPBACK, port))
+            except OSError as error:
+                raise _PortTakenError from error
+            number = listener.fileno()
+            inside = [*APART, sys.executable, "-I", "-S", relay.__file__, str(number), str(port), *command]
+            return self._started(inside, values, number)
+
+    def _started(self, command: Sequence[str], values: Mapping[str, str], *descriptors: int) -> subprocess.Popen[bytes]:
+        return self._scratch.spawn(
+            command,
+            cwd=self._data,
+            log=self._log,
+            environment=variables(self.entry, dict(values)),
+            descriptors=descriptors,
+        )
 
     async def _until_ready(self, port: int) -> None:
         deadline = time.monotonic() + self.entry.ready.seconds

@@ -14,6 +14,7 @@ import psutil
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
+from pipeline.apart import NO_NETWORKS, can_part
 from pipeline.apps import list_apps
 from pipeline.clients import Need
 from pipeline.config import RunConfig
@@ -22,7 +23,6 @@ from pipeline.envs.browser import find_chromium
 from pipeline.envs.device_survey import Seen, adb_version, emulators, survey_devices
 from pipeline.envs.qemu_accel import acceleration
 from pipeline.envs.qemu_image import BUILD_PACKAGES, DEFAULT, built_of, load_image
-from pipeline.envs.xvfb_session import NO_NETWORKS, can_part
 from pipeline.errors import ConfigError, EpisodeError, RunError
 from pipeline.exposure import exposed
 from pipeline.llm import LocalLimiter, demand, probe

@@ -56,10 +56,8 @@ def _outside(processes: Iterable[psutil.Process]) -> list[str]:
 
 
 def _listeners(process: psutil.Process) -> Iterator[str]:
-    """Where a process listens beyond loopback; one in a network of its own is reached by nobody."""
-    with contextlib.suppress(psutil.Error, OSError):
-        if Path(f"/proc/{process.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink():
-            return
+    """Where a process listens beyond loopback; what it has in a network of its own is not among it."""
+    with contextlib.suppress(psutil.Error):
         for found in process.net_connections(kind="tcp"):
             if found.status == psutil.CONN_LISTEN and not _is_loopback(found.laddr.ip):
                 yield f"{process.name()} on {found.laddr.ip}:{found.laddr.port}"

@@ -55,8 +55,12 @@ class Scratch:
         cwd: Path | None = None,
         log: Path,
         environment: Mapping[str, str] | None = None,
+        descriptors: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start a program in its own session, output appended to `log`; `environment` adds variables."""
+        """Start a program in its own session, output appended to `log`; `environment` adds variables.
+
+        The program is handed the `descriptors` under their numbers.
+        """
         variables = {**self.environment, **(environment or {}), guardian.MARK: str(self.path)}
         try:
             with log.open("ab") as output:
@@ -68,6 +72,7 @@ class Scratch:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    pass_fds=descriptors,
                 )
         except OSError as error:
             raise SetupError("program_not_started", f"cannot start '{argv[0]}': {error}") from error

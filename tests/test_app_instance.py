@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from pipeline import app_instance
+from pipeline.apart import can_part
 from pipeline.app_entry import AppEntry
 from pipeline.app_instance import Instance
 from pipeline.errors import ProbeError, SetupError
@@ -18,7 +19,10 @@ from pipeline.ports import free_port
 from pipeline.reaper import Scratch
 from pipeline.structs import Param
 from pipeline.tasks import Check, SetupOperation
+from tests.elsewhere import second_server
 from tests.tinyapp import make_entry
+
+needs_networks = pytest.mark.skipif(not can_part(), reason="no network of one's own is to be had here")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -160,10 +164,32 @@ async def test_a_missing_program_is_a_setup_error(entry: AppEntry, scratch: Scra
     assert error.code == "program_not_started"
 
 
-async def test_listening_beyond_loopback_is_refused(entry: AppEntry, scratch: Scratch) -> None:
+async def test_listening_beyond_loopback_is_refused(
+    entry: AppEntry, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_instance, "can_part", lambda: False)
     start = [part.replace("127.0.0.1", "0.0.0.0") for part in entry.start]
     error = await failure(entry.model_copy(update={"start": start}), scratch)
     assert error.code == "not_loopback" and "0.0.0.0:" in error.message
+
+
+@pytest.mark.parametrize("apart", [pytest.param(True, marks=needs_networks), False])
+async def test_an_application_in_a_network_of_its_own_reaches_no_other_server(
+    entry: AppEntry, scratch: Scratch, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    monkeypatch.setattr(app_instance, "can_part", lambda: apart)
+    instance = Instance(entry, scratch)
+    await instance.start()
+    async with second_server() as other:
+        said = await get(instance, f"/reach?{other.port}")
+        assert (other.connections, said) == ((0, "refused") if apart else (1, "reached"))
+    await instance.close()
+
+
+@needs_networks
+async def test_large_answers_and_many_at_once_pass_into_its_network(tiny: Instance) -> None:
+    answers = await asyncio.gather(*(get(tiny, "/large") for _ in range(40)))
+    assert {len(answer) for answer in answers} == {2_000_000}
 
 
 async def test_an_instance_that_was_not_started_has_no_address(entry: AppEntry, scratch: Scratch) -> None:

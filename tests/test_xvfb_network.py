@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from pipeline.apart import can_part
 from pipeline.envs.xvfb import XvfbMachine
-from pipeline.envs.xvfb_session import Session, can_part
+from pipeline.envs.xvfb_session import Session
 from pipeline.errors import SetupError
 from tests.elsewhere import Elsewhere, second_server
 from tests.programs import needs_desktop

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.app_entry import AppEntry
 
 PROGRAM = """
-import http.server, json, os, sqlite3, sys, time, urllib.parse
+import http.server, json, os, socket, sqlite3, sys, time, urllib.parse
 
 HOST, PORT, DATA = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 MODE = os.environ.get("TINY_MODE", "")
@@ -27,6 +27,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(json.dumps({"shop": {"items": items}}))
         elif self.path == "/die":
             os._exit(3)
+        elif self.path == "/large":
+            self.say("x" * 2_000_000)
+        elif self.path.startswith("/reach?"):
+            with socket.socket() as out:
+                gone = out.connect_ex(("127.0.0.1", int(self.path.partition("?")[2])))
+            self.say("refused" if gone else "reached")
         else:
             self.say(open(DATA + "/greeting.txt").read())
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from pipeline.apart import NO_NETWORKS, can_part
 from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.drive import Outcome
-from pipeline.envs.xvfb_session import NO_NETWORKS, can_part
 from pipeline.errors import ConfigError
 from pipeline.judging import calibration_of
 from pipeline.manifest import read_run

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from pipeline.actions import Pixel
+from pipeline.apart import NO_NETWORKS
 from pipeline.app_state import inside
 from pipeline.debian_install import DESKTOP, demand
 from pipeline.envs import locales
@@ -26,7 +27,7 @@ from pipeline.envs.x11_display import BUTTON_PRESS, BUTTON_RELEASE, MOTION, Disp
 from pipeline.envs.x11_rest import settle
 from pipeline.envs.x11_typing import Keyboard
 from pipeline.envs.x11_wire import RefusedError
-from pipeline.envs.xvfb_session import NO_NETWORKS, Session
+from pipeline.envs.xvfb_session import Session
 from pipeline.errors import EnvError, SetupError, TreeError
 from pipeline.structs import Node
 

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import psutil
 
+from pipeline.apart import APART, can_part
 from pipeline.app_install import SURROUNDINGS, tail
 from pipeline.envs.left_sockets import sockets_of
 from pipeline.envs.x11_display import Display
@@ -47,26 +48,8 @@ _AT_WORK = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
 _COOKIE_BYTES = 16
 _ANY_FAMILY = 0xFFFF
 _GREY = 0x5A6B7B
-_APART = (
-    *("unshare", "--user", "--map-current-user", "--keep-caps", "--net", "sh", "-c"),
-    'ip link set lo up 2>/dev/null; exec setpriv --ambient-caps=-all --inh-caps=-all "$@"',
-    "sh",
-)
-"""Before a command: in a network of its own, where loopback answers; without the rights that this took."""
-_APART_SECONDS = 10.0
-NO_NETWORKS = "the system makes no network namespaces for us"
-"""Why programs reach what their host reaches."""
 _PARTS = Path(__file__).parent / "session"
 _SETTINGS = {".config/gtk-3.0/settings.ini": "gtk-settings.ini"}
-
-
-def can_part() -> bool:
-    """Whether the system lets us run a program in a network of its own: many containers do not."""
-    try:
-        done = subprocess.run([*_APART, "true"], capture_output=True, timeout=_APART_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 class Session:
@@ -131,7 +114,7 @@ class Session:
             "env",
             "-i",
             *(f"{name}={value}" for name, value in pairs.items()),
-            *(_APART if self.apart else ()),
+            *(APART if self.apart else ()),
             *argv,
         ]
 

@@ -1,0 +1,31 @@
+"""Programs in a network of their own, in which there are only themselves: where Linux lets us make one, root or not.
+
+Knows nothing of what the programs are. A program that is to be reached from outside is started by `relay`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+
+APART = (
+    *("unshare", "--user", "--map-current-user", "--keep-caps", "--net", "sh", "-c"),
+    'ip link set lo up 2>/dev/null; exec setpriv --ambient-caps=-all --inh-caps=-all "$@"',
+    "sh",
+)
+"""Before a command: in a network of its own, where loopback answers; without the rights that this took."""
+
+NO_NETWORKS = "the system makes no network namespaces for us"
+"""Why programs reach what their host reaches."""
+
+_SECONDS = 10.0
+
+
+@cache
+def can_part() -> bool:
+    """Whether the system lets us run a program in a network of its own: many containers do not."""
+    try:
+        done = subprocess.run([*APART, "true"], capture_output=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
