@@ -79,6 +79,7 @@ def resume(address: Address, board: Board) -> Outcome:
     left = order_of(run, valid).total - len(survey.final) or unmade(run, rounds)
     if not left and not survey.lost and not survey.unjudged:
         return Outcome(folder.address, None, started=False)
+    load_vault(config.secrets)
     with _held(folder):
         if left:
             _prepare(config, board)

@@ -9,6 +9,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -17,6 +18,9 @@ from hypothesis import strategies as st
 
 from pipeline.config import SecretConfig, load_config, parse_config
 from pipeline.errors import ActionError, ConfigError
+from pipeline.progress import Board
+from pipeline.run import collect, resume
+from pipeline.sinks import Committer
 from pipeline.vault import HushedStream, Secret, Vault, hushed, load_vault
 
 VALUE = 'Kestrel-7f3a+91/b&"x y'
@@ -119,6 +123,24 @@ def test_a_variable_that_holds_none_is_named(monkeypatch: pytest.MonkeyPatch, va
     with pytest.raises(ConfigError, match=f"secrets.0.env: .*SHOP_PASSWORD {words}") as caught:
         load_vault([SecretConfig(name="SHOP", env="SHOP_PASSWORD")])
     assert "12345" not in str(caught.value)
+
+
+def test_a_run_names_it_before_there_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHOP_PASSWORD", raising=False)
+    config = load_config("fake", ["secrets=[{name: SHOP, env: SHOP_PASSWORD}]"])
+
+    with pytest.raises(ConfigError, match="SHOP_PASSWORD is not set"):
+        collect(config, "fake", tmp_path / "run", Board())
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_is_resumed_needs_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHOP_PASSWORD", raising=False)
+    config = load_config("fake", ["secrets=[{name: SHOP, env: SHOP_PASSWORD}]"])
+    Committer.claim(tmp_path / "run", "run", config.model_dump(mode="json"))
+
+    with pytest.raises(ConfigError, match="SHOP_PASSWORD is not set"):
+        resume(tmp_path / "run", Board())
 
 
 def test_no_text_form_tells_a_value() -> None:
