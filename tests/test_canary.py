@@ -21,7 +21,19 @@ from typing import Any, NamedTuple
 import pytest
 
 from pipeline import policies
-from pipeline.actions import Action, Click, GetUrl, Pixel, Point, Type, Wait, canonical_point, device_pixel, render
+from pipeline.actions import (
+    Action,
+    Click,
+    GetUrl,
+    Launch,
+    Pixel,
+    Point,
+    Type,
+    Wait,
+    canonical_point,
+    device_pixel,
+    render,
+)
 from pipeline.apps import install, load_app
 from pipeline.check import check
 from pipeline.clients import Access, Clients, place_of
@@ -32,7 +44,7 @@ from pipeline.envs.discreet import SECRET, discreet_environment
 from pipeline.envs.web import WebEnvironment
 from pipeline.envs.web_sites import StaticSite
 from pipeline.episode import plan_attempt
-from pipeline.errors import EnvError
+from pipeline.errors import ActionError, EnvError
 from pipeline.llm import Abilities
 from pipeline.manifest import Assigned
 from pipeline.ocr import PictureReader
@@ -253,6 +265,25 @@ async def test_a_page_that_repeats_a_secret_everywhere_leaves_no_trace_of_it(
     assert record.trajectory.contains_secret
     assert {region.class_ for frame in record.frames.values() for region in frame.sensitive} == {SECRET}
     assert_nowhere(done.folder, *capfd.readouterr())
+
+
+async def test_a_secret_is_typed_into_its_application_and_into_no_other_page() -> None:
+    with WebServer() as server, WebServer() as other:
+        server.answers = {"/": page("<input aria-label=Word autofocus>")}
+        other.answers = {"/": page("<input aria-label=Word autofocus onchange='fetch(`/${this.value}`)'>")}
+        async with running_browser() as browser:
+            allowing = WebEnvironment(browser, lambda _: StaticSite(server.url), allow=[other.address])
+            environment = discreet_environment(allowing, VAULT)
+            await environment.start(task())
+            await environment.act(Type(content="<secret:CANARY>"), [])
+            await environment.act(Launch(url=f"{other.url}/"), [])
+            with pytest.raises(ActionError, match="'CANARY' may not be typed into what is no application"):
+                await environment.act(Type(content="<secret:CANARY>\n"), [])
+            seen = await environment.observe()
+            await environment.finish()
+
+    assert seen.location == f"{other.url}/"
+    assert traces(other.paths()) == []
 
 
 @pytest.mark.slow

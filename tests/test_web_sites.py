@@ -182,3 +182,20 @@ async def test_plain_pages_are_a_site_without_state() -> None:
 def test_a_real_application_is_a_site() -> None:
     kind: type[Site] = Instance
     assert kind
+
+
+async def test_an_address_belongs_to_the_application_that_serves_it() -> None:
+    sites = Sites(FakeSite)
+    await sites.prepare(task_at().model_copy(update={"app_ids": ["site", "s"]}))
+
+    served = {
+        "http://127.0.0.1:4": "site",
+        "http://127.0.0.1:4/a?b#c": "site",
+        "http://127.0.0.1:1/": "s",
+        "http://127.0.0.1:41/": None,
+        "http://127.0.0.1:4@evil.example/": None,
+        "data:text/html,http://127.0.0.1:4/": None,
+        "about:blank": None,
+    }
+
+    assert {url: sites.app_at(url) for url in served} == served
