@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -47,9 +48,23 @@ COLOURS = {
 ANSWERS = {"/": PAGE, "/stored": STORED, "/blocks": BLOCKS}
 
 
+REACHING = """<!doctype html><h1>Reaching</h1><img src="http://HOST/img"><iframe src="http://HOST/frame"></iframe><script>
+const peer = new RTCPeerConnection({ iceServers: [{ urls: "stun:HOST" }] });
+peer.createDataChannel("x");
+peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+Promise.allSettled([
+  fetch("http://HOST/fetch", { mode: "no-cors" }),
+  new Promise((done) => { new WebSocket("ws://HOST/socket").onerror = done }),
+  new Promise((done) => { peer.onicegatheringstatechange = () => peer.iceGatheringState === "complete" && done() }),
+]).then(() => { document.querySelector("h1").textContent = "Tried" });
+</script>"""
+
+
 class Pages(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = ANSWERS.get(self.path, "<!doctype html><h1>Other</h1>").encode()
+        if self.path.startswith("/reaching"):
+            body = REACHING.replace("HOST", self.path.partition("?")[2]).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -179,6 +194,18 @@ def test_a_wrapped_web_application(phone: Held, pages: int) -> None:
     # It remembers where it was.
     phone.tap("Wiki")
     assert phone.find("Wiki start").is_called("Wiki start")
+
+
+def test_a_page_of_the_phone_reaches_no_other_server(phone: Held, pages: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(other.getsockname())
+        view(phone, f"http://127.0.0.1:{pages}/reaching?127.0.0.1:{other.getsockname()[1]}")
+
+        assert phone.find("Tried").is_called("Tried")
+        for server in (other, datagrams):
+            server.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                server.recv(1) if server is datagrams else server.accept()
 
 
 def test_only_addresses_it_was_told_are_reached(phone: Held, pages: int) -> None:

@@ -7,11 +7,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+import psutil
 import pytest
 import pytest_asyncio
 
 from pipeline.envs.browser import Browser
 from pipeline.errors import ActionError
+from pipeline.ports import listening
 from tests.elsewhere import Elsewhere, second_server
 from tests.ways import WAYS, page_of, prepare
 from tests.webworld import World, running_browser, running_world
@@ -258,6 +260,16 @@ async def test_half_an_address_stays_with_the_page_s_own_server(world: World, ot
 
 def placed(url: str, world: World, other: Elsewhere) -> str:
     return url.replace("OWN", world.server.address).replace("HOST", other.address)
+
+
+async def test_no_port_leads_into_the_browser(world: World, browser: Browser) -> None:
+    await world.open("")
+
+    here = psutil.Process()
+    heard = {port for child in here.children(recursive=True) for _, port in listening(child.pid)}
+
+    assert any("chrom" in child.name() for child in here.children(recursive=True))
+    assert heard == set()
 
 
 async def opened(world: World, other: Elsewhere, piece: str) -> None:
