@@ -157,7 +157,7 @@ class Keeping(Protocol):
 class Locating(Protocol):
     """What an environment may offer besides: which application has the screen now, where there are several."""
 
-    def app_here(self) -> str | None:
+    async def app_here(self) -> str | None:
         """The application that would take what is typed now; null when it is none of the episode's."""
         ...
 

@@ -44,7 +44,6 @@ from pipeline.words import Termination
 _KEEP_SECONDS = 2.0
 """How long a finished attempt may wait in the buffer for company: what is buffered dies with the worker."""
 
-
 _PREFIXES = 32
 """So many are held, with their pictures; a further one takes the place of the oldest."""
 

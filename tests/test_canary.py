@@ -286,6 +286,29 @@ async def test_a_secret_is_typed_into_its_application_and_into_no_other_page() -
     assert traces(other.paths()) == []
 
 
+async def test_nor_into_what_a_page_of_the_application_embeds() -> None:
+    field = "<input aria-label=Word style='width: 300px; height: 100px'>"
+    with WebServer() as server, WebServer() as other:
+        own = f'<iframe srcdoc="{field}" width=400 height=150></iframe>'
+        server.answers = {"/": page(f"{own}<br><iframe src='{other.url}/' width=400 height=150></iframe>")}
+        other.answers = {"/": page(field)}
+        async with running_browser() as browser:
+            allowing = WebEnvironment(browser, lambda _: StaticSite(server.url), allow=[other.address])
+            environment = discreet_environment(allowing, VAULT)
+            await environment.start(task())
+            await focus(environment, Pixel(x=80, y=60))
+            await environment.act(Type(content="<secret:CANARY>"), [])
+            await focus(environment, Pixel(x=80, y=220))
+            with pytest.raises(ActionError, match="may not be typed into what is no application"):
+                await environment.act(Type(content="<secret:CANARY>"), [])
+            await environment.finish()
+
+
+async def focus(environment: Environment, pixel: Pixel) -> None:
+    """Click there."""
+    await environment.act(Click(point=canonical_point(pixel, 1280, 720)), [pixel])
+
+
 @pytest.mark.slow
 async def test_a_model_is_never_shown_a_secret(tmp_path: Path) -> None:
     async with running_browser() as browser, echoing(browser) as environment:

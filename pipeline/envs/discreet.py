@@ -78,7 +78,7 @@ class DiscreetEnvironment(Environment):
     async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
         """As the other; what is typed is revealed. Raises ActionError for a secret that may not be typed there."""
         with self._discreetly(EnvError, "act_failed"):
-            return self._hidden(await self._environment.act(self._revealed(action), points))
+            return self._hidden(await self._environment.act(await self._revealed(action), points))
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """As the other, without secrets."""
@@ -99,12 +99,12 @@ class DiscreetEnvironment(Environment):
         with self._discreetly(EnvError, "close_failed"):
             await self._environment.close()
 
-    def _revealed(self, action: Action) -> Action:
+    async def _revealed(self, action: Action) -> Action:
         """The action as the other environment is to carry it out."""
         match action:
             case Type() if PLACEHOLDER.search(action.content):
                 inner = self._environment
-                here = [inner.app_here()] if isinstance(inner, Locating) else self._apps
+                here = [await inner.app_here()] if isinstance(inner, Locating) else self._apps
                 revealed = self._vault.reveal(action.content, here)
                 self._typed = True
                 return action.model_copy(update={"content": revealed})

@@ -167,10 +167,11 @@ class WebEnvironment:
         finally:
             watch.acting = False
 
-    def app_here(self) -> str | None:
-        """The application whose page is open; nothing on any other page."""
-        tab = self._watching().tab
-        return self._sites.app_at(tab.page.url) if tab is not None else None
+    async def app_here(self) -> str | None:
+        """The application whose page or frame has the focus; nothing on any other, or where the page cannot say."""
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            return self._sites.app_at(await (await self._tab()).focused_address())
+        return None
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask, and the changes since `start`; raises EnvError when an application is gone."""

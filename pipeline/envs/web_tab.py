@@ -28,6 +28,11 @@ CALL_SECONDS = 8.0
 T = TypeVar("T")
 
 _WORLD = "pathproof"
+_FOCUSED = """() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return element;
+}"""
 _OPEN_SECONDS = 10.0
 _ARRIVE_SECONDS = 10.0
 _STILL_SECONDS = 0.07
@@ -82,6 +87,20 @@ class Tab:
             session.on("Page.windowOpen", tab._window_asked)
             await session.send("Page.enable")
             return tab
+
+    async def focused_address(self) -> str:
+        """The address of what takes the keys, the page or a frame in it; raises TimeoutError or Playwright's error."""
+        frame = self.page.main_frame
+        address = frame.url
+        async with asyncio.timeout(CALL_SECONDS):
+            while True:
+                element = (await frame.evaluate_handle(_FOCUSED)).as_element()
+                inner = await element.content_frame() if element is not None else None
+                if inner is None:
+                    return address
+                frame = inner
+                if not frame.url.startswith("about:"):  # those have no address of their own
+                    address = frame.url
 
     async def call(self, function: str, *arguments: object, seconds: float = CALL_SECONDS) -> Any:
         """The value of a page script's function; asked again when the page moves on meanwhile."""
