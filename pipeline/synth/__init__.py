@@ -1,0 +1,1 @@
+"""Synthetic screens whose labels are exact, because the page that is shown also says where everything is."""
