@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 from pipeline.app_install import home
 from pipeline.cli import app_for
+from pipeline.commands import running
+from pipeline.config import RunConfig
 from pipeline.errors import RunError
 from pipeline.exposure import exposed, refuse
 from pipeline.guardian import MARK
@@ -93,6 +95,13 @@ def test_the_doctor_has_a_line_for_it() -> None:
 
     [line] = [line for line in lines if line.startswith("exposure:")]
     assert listener in line
+
+
+def test_a_run_says_beforehand_what_of_other_runs_can_be_reached(capsys: pytest.CaptureFixture[str]) -> None:
+    with listening("0.0.0.0", variables=OURS) as listener:
+        running._announce(RunConfig())
+
+    assert listener in capsys.readouterr().err
 
 
 def test_a_new_dataset_and_a_new_cache_are_nobody_else_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.drive import Outcome
 from pipeline.errors import ConfigError
+from pipeline.exposure import exposed
 from pipeline.judging import calibration_of
 from pipeline.manifest import read_run
 from pipeline.progress import Board
@@ -96,6 +97,8 @@ def judge(
 
 def _announce(settings: RunConfig) -> None:
     """Say before anything runs what a person may not expect of it; raises ConfigError."""
+    if listeners := exposed():
+        typer.echo(f"note: other machines can reach {', '.join(listeners)}; see `pathproof doctor`", err=True)
     if settings.provider == "xvfb" and not can_part():
         typer.echo(f"note: programs of desktops reach what this machine reaches: {NO_NETWORKS}", err=True)
     if calibration_of(settings) is None and settings.panel.calibration is not None:
