@@ -87,7 +87,7 @@ def _context(rng: random.Random, look: Look, s: Content) -> dict[str, Any]:
         "ph": look.platform == "phone",
         "here": rng.choice((0, 0, 0, 1, 2)),
         "scroll": rng.choice((0, 0, 0, 0.3, 1)),
-        "over": rng.choices(("", "dialog", "toast", "menu"), weights=(72, 9, 9, 10))[0],
+        "over": rng.choices(("", "dialog", "toast", "menu"), weights=(76, 5, 9, 10))[0],
         "worded": rng.random() < 0.3,
         "primary": None,
         "subtitle": "",

@@ -1,0 +1,74 @@
+// What the page shows, read in one go: every control and every text, its states, its box and what lies under it.
+() => {
+  const CONTROLS = 'button,a[href],input,select,textarea,summary,[role=option],[role=treeitem],[role=row],[role=img],[role=tab]';
+  const W = innerWidth, H = innerHeight;
+  const roles = { BUTTON: 'button', A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox', SUMMARY: 'button' };
+  const inputs = { checkbox: 'checkbox', radio: 'radio', search: 'searchbox', range: 'slider' };
+  const roleOf = (e) => e.getAttribute('role') || (e.tagName === 'INPUT' ? inputs[e.type] || 'textbox' : roles[e.tagName] || 'text');
+  const clean = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  const nameOf = (e) => clean(e.getAttribute('aria-label') || (e.labels && e.labels.length ? labelText(e.labels[0]) : '') || (e.placeholder || '') || (e.tagName === 'SELECT' ? '' : e.innerText));
+  const labelText = (label) => { const span = label.querySelector(':scope > span'); return span ? span.innerText : label.innerText; };
+  // What can be seen of a box: cut by every ancestor that hides what overflows it.
+  const clipped = (e, rect) => {
+    let [l, t, r, b] = [Math.max(0, rect.left), Math.max(0, rect.top), Math.min(W, rect.right), Math.min(H, rect.bottom)];
+    for (let at = e.parentElement; at && at !== document.body; at = at.parentElement) {
+      if (getComputedStyle(at).overflow === 'visible') continue;
+      const c = at.getBoundingClientRect();
+      [l, t, r, b] = [Math.max(l, c.left), Math.max(t, c.top), Math.min(r, c.right), Math.min(b, c.bottom)];
+    }
+    return [l, t, Math.max(l, r), Math.max(t, b)];
+  };
+  const hits = (e, l, t, r, b) => {
+    const found = [];
+    for (const v of [0.1, 0.5, 0.9]) for (const u of [0.1, 0.5, 0.9]) {
+      const under = document.elementFromPoint(l + (r - l) * u, t + (b - t) * v);
+      found.push(!!under && (under === e || e.contains(under)));
+    }
+    return found;
+  };
+  const records = [...document.querySelectorAll('[data-record]')];
+  const stateOf = (e) => {
+    const s = [];
+    if (e.disabled) s.push('disabled');
+    if (e.checked || e.getAttribute('aria-checked') === 'true') s.push('checked');
+    else if (e.type === 'checkbox' || e.type === 'radio' || e.hasAttribute('aria-checked')) s.push('unchecked');
+    if (e.getAttribute('aria-selected') === 'true') s.push('selected');
+    if (e.getAttribute('aria-pressed') === 'true') s.push('pressed');
+    if (e.getAttribute('aria-expanded')) s.push(e.getAttribute('aria-expanded') === 'true' ? 'expanded' : 'collapsed');
+    if (e.getAttribute('aria-current')) s.push('current');
+    return s;
+  };
+  const entry = (e, rect, extra) => {
+    const seen = clipped(e, rect);
+    const shown = e.checkVisibility ? e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) : true;
+    return {
+      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: e.dataset.icon || '', act: e.dataset.act || '',
+      colour: e.dataset.colour || '', box: [rect.left, rect.top, rect.right, rect.bottom], seen, shown,
+      hits: hits(e, ...[rect.left, rect.top, rect.right, rect.bottom]), record: records.indexOf(e.closest('[data-record]')), ...extra,
+    };
+  };
+  const controls = [...document.querySelectorAll(CONTROLS)];
+  const short = (e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow !== 'visible';
+  const found = controls.map((e) => entry(e, e.getBoundingClientRect(), { kind: 'control', cut: [e, ...e.querySelectorAll('*')].some(short) }));
+  const inside = new Set(controls.filter((e) => !['row', 'option', 'treeitem'].includes(roleOf(e))));
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = clean(node.data), e = node.parentElement;
+    if (!text || ['SCRIPT', 'STYLE', 'OPTION', 'TEXTAREA', 'TITLE'].includes(e.tagName)) continue;
+    let at = e;
+    while (at && !inside.has(at)) at = at.parentElement;
+    if (at) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const lines = range.getClientRects(), label = e.closest('label');
+    found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: short(e) || (!!e.parentElement && short(e.parentElement)) }));
+  }
+  return {
+    title: document.title, width: W, height: H, ratio: devicePixelRatio, elements: found,
+    records: records.map((e) => {
+      const rect = e.getBoundingClientRect(), seen = clipped(e, rect);
+      const [en, zh] = e.dataset.noun.split('|');
+      return { en, zh, title: clean(e.dataset.title), by: e.dataset.by || '', facts: JSON.parse(e.dataset.facts), text: clean(e.innerText), box: [rect.left, rect.top, rect.right, rect.bottom], seen, group: [...new Set(records.map((r) => r.parentElement))].indexOf(e.parentElement) };
+    }),
+  };
+}

@@ -1,0 +1,146 @@
+"""One look at a real page tells what stands where, what of it can be pointed at, and what is only said to be there."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pipeline.reaper import Scratch
+from pipeline.synth.drawing import Screen, draw_family
+from pipeline.synth.elements import Element
+from pipeline.synth.looks import Look
+from pipeline.synth.recording import Recorder, Sighting, fingerprint, painted
+
+LOOK = Look(
+    shell="web",
+    platform="web",
+    width=800,
+    height=600,
+    ratio=1.5,
+    dark=False,
+    accent="#1a73e8",
+    font="sans-serif",
+    text_size=14,
+    density=4,
+    radius=4,
+    windowed=False,
+)
+PAGE = """<!doctype html><title>Parts</title><style>body{margin:0;font:16px 'Liberation Sans'}button{border:0}
+.a{position:absolute}</style>
+<button class=a style="left:20px;top:20px;width:100px;height:40px;background:#06c;color:#fff">Plain</button>
+<button class=a style="left:20px;top:80px;width:100px;height:40px">Covered</button>
+<div class=a style="left:60px;top:70px;width:90px;height:60px;background:#fc0"></div>
+<button class=a style="left:760px;top:20px;width:100px;height:40px">Outside</button>
+<div class=a style="left:20px;top:150px;width:100px;height:30px;overflow:hidden">
+<button style="height:60px">Cut off</button></div>
+<button class=a style="left:20px;top:200px;width:100px;height:40px;background:none" aria-label="Nothing"></button>
+<button class=a style="left:20px;top:260px;width:100px;height:40px;background:#eee;color:#999" disabled>Grey</button>
+<label class=a style="left:20px;top:320px"><input type=checkbox checked> Remember</label>
+<label class=a style="left:20px;top:350px"><span>Town</span><input value="Faro"></label>
+<p class=a style="left:300px;top:20px;width:300px;background:#eef">Wide paragraph</p>
+<div class=a style="left:300px;top:90px;width:60px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis"
+>A long name</div>
+<ul class=a style="left:300px;top:140px"><li data-record data-noun="parcel|包裹"
+data-title="Books" data-facts='{"price": 12}'>
+Books <button data-act=buy>Buy</button></li><li data-record data-noun="parcel|包裹"
+data-title="Tea" data-facts='{"price": 9}'>
+Tea <button data-act=buy>Buy</button></li></ul>"""
+
+
+@pytest.fixture(scope="module")
+def seen() -> Sighting:
+    return asyncio.run(_look(Screen("parts", 0, "parts", "en", LOOK, PAGE)))
+
+
+async def _look(screen: Screen) -> Sighting:
+    with Scratch("synth-test") as scratch:
+        async with Recorder(scratch) as recorder:
+            return await recorder.see(screen)
+
+
+def named(seen: Sighting, name: str) -> Element:
+    return next(element for element in seen.shown.elements if element.name == name)
+
+
+def test_a_plain_button_is_whole_and_painted(seen: Sighting) -> None:
+    plain = named(seen, "Plain")
+
+    assert plain.whole
+    assert plain.role == "button"
+    assert list(plain.box) == [20, 20, 120, 60]
+    assert painted(seen, plain.box)
+
+
+@pytest.mark.parametrize("name", ["Covered", "Outside", "Cut off"])
+def test_what_is_covered_outside_or_cut_off_is_not_whole(seen: Sighting, name: str) -> None:
+    assert not named(seen, name).whole
+
+
+def test_of_a_covered_control_some_points_still_lead_to_it(seen: Sighting) -> None:
+    hits = named(seen, "Covered").hits
+
+    assert len(hits) == 9
+    assert 0 < sum(hits) < 9
+
+
+def test_a_control_without_any_paint_is_found_out(seen: Sighting) -> None:
+    nothing = named(seen, "Nothing")
+
+    assert nothing.whole
+    assert not painted(seen, nothing.box)
+
+
+def test_states_are_read(seen: Sighting) -> None:
+    assert named(seen, "Grey").states == ["disabled"]
+    assert named(seen, "Remember").states == ["checked"]
+
+
+def test_fields_are_called_by_their_labels(seen: Sighting) -> None:
+    towns = [(element.kind, element.role) for element in seen.shown.elements if element.name == "Town"]
+
+    assert towns == [("control", "textbox"), ("text", "text")]
+
+
+def test_the_box_of_a_text_ends_where_its_letters_end(seen: Sighting) -> None:
+    left, _, right, _ = named(seen, "Wide paragraph").box
+
+    assert left == 300
+    assert right < 450
+
+
+def test_a_text_that_is_cut_short_says_so(seen: Sighting) -> None:
+    assert named(seen, "A long name").cut
+    assert not named(seen, "Wide paragraph").cut
+
+
+def test_records_hold_their_facts_and_their_controls(seen: Sighting) -> None:
+    books, tea = seen.shown.records
+
+    assert (books.noun("en"), books.noun("zh"), books.title, books.facts) == ("parcel", "包裹", "Books", {"price": 12})
+    assert books.group == tea.group
+    assert [element.name for element in seen.shown.within(1) if element.kind == "control"] == ["Buy"]
+
+
+def test_pictures_have_the_pixels_of_the_device(seen: Sighting) -> None:
+    assert (seen.frame.width, seen.frame.height) == (1200, 900)
+    assert seen.pixels_of((20, 20, 120, 60)).model_dump() == {"left": 30, "top": 30, "right": 180, "bottom": 90}
+
+
+def test_likenesses_have_the_same_fingerprint(seen: Sighting) -> None:
+    first, second = (element for element in seen.shown.elements if element.name == "Buy")
+
+    assert fingerprint(seen, first.box) == fingerprint(seen, second.box)
+    assert fingerprint(seen, first.box) != fingerprint(seen, named(seen, "Plain").box)
+
+
+async def test_the_same_screen_gives_the_same_picture_twice() -> None:
+    screen = draw_family("dashboard", 2, 3)
+    with Scratch("synth-test") as scratch:
+        async with Recorder(scratch) as recorder:
+            one, other = await asyncio.gather(recorder.see(screen), recorder.see(screen))
+            await recorder.renew()
+            later = await recorder.see(screen)
+
+    assert one.frame.sha256 == other.frame.sha256 == later.frame.sha256
+    assert one.shown == later.shown
