@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator
 
 _HOSTS = ("127.0.0.1", "127.0.0.2", "::1")
+_TRIES = 10
 _ACCEPT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TYPES = {"script": "text/javascript", "module": "text/javascript", "css": "text/css", "xml-css": "text/css"}
 
@@ -22,6 +23,7 @@ class Elsewhere(asyncio.DatagramProtocol):
 
     def __init__(self) -> None:
         self.port = 0
+        self.hosts: list[str] = []
         self.connections = 0
         self.datagrams = 0
         self.paths: set[str] = set()
@@ -45,10 +47,22 @@ class Elsewhere(asyncio.DatagramProtocol):
         self.datagrams += 1
 
     async def listen(self) -> None:
-        """Listen for connections and datagrams at one port of every loopback address."""
-        self.port = _free_port()
+        """Listen for connections and datagrams at one port of every loopback address that there is."""
+        self.hosts = [host for host in _HOSTS if _is_here(host)]
+        for tries_left in reversed(range(_TRIES)):
+            self.port = _free_port()
+            try:
+                await self._listen_here()
+            except OSError:  # somebody has that port at another of the addresses
+                await self.close()
+                if not tries_left:
+                    raise
+            else:
+                return
+
+    async def _listen_here(self) -> None:
         loop = asyncio.get_running_loop()
-        for host in _HOSTS:
+        for host in self.hosts:
             await self._stops.enter_async_context(await asyncio.start_server(self._serve, host, self.port))
             transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, self.port))
             self._stops.callback(transport.close)
@@ -80,6 +94,16 @@ def _answer(name: str, head: str) -> bytes:
         f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: 0\r\nConnection: close\r\n"
         "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: *\r\n\r\n"
     ).encode()
+
+
+def _is_here(host: str) -> bool:
+    """Whether this machine has an address: not every one has IPv6."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.bind((host, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _free_port() -> int:
