@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import time
@@ -206,6 +207,18 @@ async def test_characters_that_office_suites_take_by_another_way_go_apart(
     await machine.type_text("a🙂a")
 
     assert pressed == ["+a -a ", "+a -a +ro -ro "]
+
+
+async def test_more_characters_than_there_are_spare_keys_use_them_again_and_none_that_the_machine_refuses(
+    machine: QemuMachine,
+) -> None:
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 60)))
+
+    await machine.type_text(f"{text}a")
+
+    pressed = re.findall(r"\+(\w+)", (await machine.read(PRESSED)).decode())
+    assert len(pressed) == 61
+    assert set(pressed) <= await machine._there().machine.keys()
 
 
 async def test_text_with_what_no_key_enters_is_refused_before_any_is(machine: Machine) -> None:

@@ -35,6 +35,9 @@ ANSWERS = {
     "/usr/bin/python3": '{"nodes": [["button", "Save", "", [1, 2, 30, 20], []]], "partial": false}\n',
 }
 """What others say."""
+KEYS = {"a", "ret", "kp_enter", "caps_lock", "ro", "henkan", "muhenkan"}
+KEYS |= {"shift", "shift_r", "ctrl", "ctrl_r", "alt", "alt_r", "meta_l", "meta_r"}
+"""Keys that are taken; the real one has more, but not all that a later release has either."""
 SENTINEL = b"\xff"
 LINE = 64 << 20
 
@@ -74,6 +77,12 @@ class Guest:
     def query_migrate(self, _: Mapping[str, Any]) -> object:
         """It is there at once."""
         return {"status": "completed"}
+
+    def query_qmp_schema(self, _: Mapping[str, Any]) -> object:
+        """Little beside the keys."""
+        other = {"name": "0", "meta-type": "alternate", "members": [{"type": "str"}]}
+        lists = [["left", "right"], sorted(KEYS)]
+        return [other, *({"name": str(at), "meta-type": "enum", "values": one} for at, one in enumerate(lists, 1))]
 
     def query_blockstats(self, _: Mapping[str, Any]) -> object:
         """Nothing moves."""
@@ -127,7 +136,10 @@ class Guest:
         return {}
 
     def input_send_event(self, request: Mapping[str, Any]) -> object:
-        """Write down keys; move the pointer."""
+        """Write down keys; move the pointer. Raises LookupError for an unknown key, and then does nothing."""
+        for name in (event["data"]["key"]["data"] for event in request["events"] if event["type"] == "key"):
+            if name not in KEYS:
+                raise LookupError(f"Parameter 'data' does not accept value '{name}'")
         for event in request["events"]:
             data = event["data"]
             if event["type"] == "key":

@@ -43,4 +43,4 @@ KEYS: Mapping[int, str] = dict(_numbered(_ROWS))
 """Keys that layouts give a meaning, by X keycode."""
 
 SPARE: Mapping[int, str] = dict(_numbered(_SPARE_ROWS))
-"""Keys of other keyboards, of which programs here expect nothing."""
+"""Keys of other keyboards, of which programs here expect nothing; not every release takes them all."""

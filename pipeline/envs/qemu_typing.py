@@ -50,23 +50,27 @@ class Keyboard:
         self._rest = rest
         self._first: dict[int, Stroke] = {}
         self._strokes: dict[int, Stroke] = {}
+        self._names: Mapping[int, str] = {}
+        """The spare keys that the machine takes, by X keycode."""
         self._spare: dict[int, int] = {}
         """What spare keys mean now, those that were needed last at the end; 0 for nothing."""
         self._held: list[str] = []
 
     async def learn(self) -> None:
-        """Ask what keys mean now; raises EnvError."""
+        """Ask which keys there are and what they mean now; raises EnvError."""
+        taken = await self._machine.keys()
         said = await self._told(["xmodmap", "-pk"])
-        self._strokes = strokes_of(said)
+        self._strokes = {keysym: stroke for keysym, stroke in strokes_of(said).items() if stroke.key in taken}
         if not self._strokes:
             raise EnvError("keyboard", f"the guest does not tell what keys mean: {said[:200]}")
         self._first = self._first or self._strokes
-        self._spare = dict.fromkeys(SPARE, 0)
+        self._names = {keycode: name for keycode, name in SPARE.items() if name in taken}
+        self._spare = dict.fromkeys(self._names, 0)
 
     def forget(self) -> None:
         """The guest is back at the state in which `learn` was called first, and nothing is held."""
         self._strokes = self._first
-        self._spare = dict.fromkeys(SPARE, 0)
+        self._spare = dict.fromkeys(self._names, 0)
         self._held.clear()
 
     async def press(self, name: str, *, down: bool) -> None:
@@ -151,7 +155,7 @@ class Keyboard:
             self._spare[keycode] = keysym
 
     def _spared(self, keysym: int) -> str:
-        return next(SPARE[keycode] for keycode, meaning in self._spare.items() if meaning == keysym)
+        return next(self._names[keycode] for keycode, meaning in self._spare.items() if meaning == keysym)
 
     async def _send(self, key: str, *, down: bool) -> None:
         await self._machine.input([_event(key, down=down)])

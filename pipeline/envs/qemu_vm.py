@@ -41,6 +41,8 @@ _LONGEST_SECONDS = 1800.0
 _ENDS = ("completed", "failed", "cancelled", "concluded", "null")
 """What is said of a move or of a job that has ended."""
 _BANDWIDTH = 1 << 40
+_A_KEY = "kp_enter"
+"""What only the list of keys has: the lists themselves have numbers for names."""
 _COMMAND_LINE = (
     "root=/dev/vda rw console=ttyS0 loglevel=4 mitigations=off net.ifnames=0 fsck.mode=skip "
     # Pages that nobody uses are zero, so that saved states are small.
@@ -127,6 +129,15 @@ class VirtualMachine:
     async def input(self, events: Sequence[Mapping[str, Any]]) -> None:
         """Events of its keyboard and tablet, in order; raises EnvError."""
         await self._ask("input-send-event", {"events": list(events)})
+
+    async def keys(self) -> frozenset[str]:
+        """The names of the keys that it takes, which are more with every release; raises EnvError."""
+        lists = [told for told in await self._ask("query-qmp-schema") if told["meta-type"] == "enum"]
+        for told in lists:
+            names = frozenset(told.get("values") or [member["name"] for member in told["members"]])
+            if _A_KEY in names:
+                return names
+        raise EnvError("keyboard", "the machine does not tell which keys it takes")
 
     async def screen(self) -> bytes:
         """The screen as a portable pixmap; raises EnvError."""
