@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 import httpx
 
@@ -28,6 +29,7 @@ from pipeline.errors import PathproofError, ProbeError, SetupError, boundary
 from pipeline.ports import LOOPBACK, free_port, is_taken, listening
 from pipeline.reaper import Scratch
 from pipeline.tasks import Check, SetupOperation
+from pipeline.threads import to_end
 
 _PORT_TRIES = 5
 _POLL_SECONDS = 0.05
@@ -82,7 +84,7 @@ class Instance:
             return
         if self.alive and self.entry.reset == "in_place":
             with boundary(SetupError, "reset_failed"):
-                await asyncio.to_thread(restore, self.entry.state, self._place.template, self._data)
+                await to_end(lambda: restore(self.entry.state, self._place.template, self._data))
         if not (self.alive and self._is_pristine()):
             await self._stop()
             await self._start_afresh()
@@ -97,7 +99,7 @@ class Instance:
                 if operation.kind == "http":
                     await self._send(operation)
                 else:
-                    await asyncio.to_thread(prepare, operation, self._data)
+                    await to_end(partial(prepare, operation, self._data))
 
     async def read(self, check: Check, page_eval: PageEval | None = None) -> Table:
         """What the check's probe answers: rows of cells. Raises ProbeError."""
@@ -125,7 +127,7 @@ class Instance:
     async def close(self) -> None:
         """Stop the application and remove its data; again is harmless."""
         await self._stop()
-        await asyncio.to_thread(shutil.rmtree, self._data, True)
+        await to_end(lambda: shutil.rmtree(self._data, ignore_errors=True))
 
     def _is_pristine(self) -> bool:
         with boundary(SetupError, "reset_failed"):
@@ -133,8 +135,8 @@ class Instance:
 
     async def _start_afresh(self) -> None:
         with boundary(SetupError, "app_not_ready"):
-            await asyncio.to_thread(shutil.rmtree, self._data, True)
-            await asyncio.to_thread(shutil.copytree, self._place.template, self._data)
+            await to_end(lambda: shutil.rmtree(self._data, ignore_errors=True))
+            await to_end(lambda: shutil.copytree(self._place.template, self._data))
         for _ in range(_PORT_TRIES):
             port = self._choose_port()
             try:
@@ -232,7 +234,7 @@ class Instance:
         if self._client is not None:
             await self._client.aclose()
         if self._process is not None:
-            await asyncio.to_thread(self._scratch.stop, self._process)
+            await to_end(partial(self._scratch.stop, self._process))
         self._client, self._process, self._port = None, None, None
 
     async def _send(self, operation: SetupOperation) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
+import threading
+import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -52,6 +55,34 @@ async def tiny(entry: AppEntry, scratch: Scratch) -> AsyncIterator[Instance]:
     instance = Instance(entry, scratch)
     await instance.start()
     yield instance
+    await instance.close()
+
+
+async def test_data_that_is_being_laid_out_when_nobody_waits_any_more_is_not_in_the_way_of_the_next_start(
+    entry: AppEntry, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid = shutil.copytree
+    instance, slow, done = Instance(entry, scratch), threading.Event(), threading.Event()
+
+    def copy(source: Path, target: Path) -> Path:
+        if not slow.is_set():
+            slow.set()
+            time.sleep(0.3)
+        copied = laid(source, target)
+        done.set()
+        return copied
+
+    monkeypatch.setattr("pipeline.app_instance.shutil.copytree", copy)
+    starting = asyncio.create_task(instance.start())
+    await asyncio.to_thread(slow.wait, 20)
+    starting.cancel()
+    await asyncio.wait([starting])
+    assert starting.cancelled()
+    assert done.is_set()
+
+    await instance.start()
+
+    assert instance.alive
     await instance.close()
 
 

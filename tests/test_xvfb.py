@@ -33,7 +33,7 @@ from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.machine_restore import MARK, restore
 from pipeline.envs.machines import Machines
 from pipeline.envs.xvfb import XvfbMachine
-from pipeline.envs.xvfb_session import HEIGHT, WIDTH
+from pipeline.envs.xvfb_session import HEIGHT, WIDTH, Session
 from pipeline.errors import ActionError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
 from pipeline.tasks import Check, Start
@@ -211,6 +211,35 @@ async def test_a_layout_or_language_that_is_none_is_a_failed_set_up(machine: Xvf
         await machine.speak("en_US", "zz")
     with pytest.raises(SetupError, match="no locale xx_YY"):
         await machine.speak("xx_YY", "us")
+
+
+async def test_who_is_cancelled_leaves_the_display_to_the_next_one(machine: XvfbMachine) -> None:
+    for number in range(6):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.02 + 0.04 * number):
+                await machine.settle(5.0)
+
+        async with asyncio.timeout(2.0):
+            assert frame_of(await machine.capture()).width == WIDTH
+            assert await machine.windows() == []
+
+
+async def test_a_session_that_nobody_waits_for_any_more_is_closed_with_its_machine() -> None:
+    made: list[Session] = []
+
+    def make(folder: Path) -> Session:
+        time.sleep(0.3)
+        made.append(Session(folder))
+        return made[0]
+
+    machine = XvfbMachine(make=make)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await machine.revert()
+
+    await machine.close()
+
+    assert not made[0].home.exists()
 
 
 async def test_a_machine_without_a_session_says_so() -> None:

@@ -70,6 +70,8 @@ class Display:
         self._wire = Wire(number, cookie)
         self._atoms: dict[str, int] = {}
         self.screen = self._wire.screen
+        self.unwanted = self._wire.unwanted
+        """Set, it ends a call that is being made at its next answer."""
         self._xtest, _ = self._wire.extension("XTEST")
         self._fixes, _ = self._wire.extension("XFIXES")
         self._damage, self._damaged = self._wire.extension("DAMAGE")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 import time
 from collections import deque
 from typing import NamedTuple
@@ -65,6 +66,8 @@ class Wire:
         self._refused: list[RefusedError] = []
         self.events: deque[Event] = deque()
         """What has happened and nobody has taken yet."""
+        self.unwanted = threading.Event()
+        """Set while nobody wants what is being asked for: the next answer is the last."""
         try:
             self._socket.connect(f"/tmp/.X11-unix/X{number}")
             self.screen = self._greet(cookie)
@@ -119,6 +122,7 @@ class Wire:
                 answer = head + self._read(4 * int.from_bytes(head[4:8], "little"))
                 if sequence == mine:
                     self._complain()
+                    self._give_up()
                     return answer
             elif kind == _ERROR:
                 self._refused.append(RefusedError(head[1], head[10]))
@@ -129,6 +133,7 @@ class Wire:
 
     def wait_for_event(self, seconds: float) -> bool:
         """Whether something happened in so many seconds, or had happened; it is in `events`."""
+        self._give_up()
         self._flush()
         until = time.monotonic() + seconds
         while not self.events:
@@ -172,6 +177,11 @@ class Wire:
         kind = head[0] & ~_SENT
         extra = self._read(4 * int.from_bytes(head[4:8], "little")) if kind == _GENERIC else b""
         self.events.append(Event(kind, head + extra))
+
+    def _give_up(self) -> None:
+        """Between two messages, so that the next one who asks finds an answer of their own."""
+        if self.unwanted.is_set():
+            raise EnvError("display_unwanted", "nobody waits any more for what is asked of the X server")
 
     def _complain(self) -> None:
         if self._refused:

@@ -30,6 +30,7 @@ from pipeline.envs.x11_wire import RefusedError
 from pipeline.envs.xvfb_session import Session
 from pipeline.errors import EnvError, SetupError, TreeError
 from pipeline.structs import Node
+from pipeline.threads import to_end
 
 _BUTTONS: Mapping[Button, int] = {
     "left": 1,
@@ -79,7 +80,7 @@ class XvfbMachine(Machine):
             await self.leave()
         except EnvError as error:
             raise SetupError(error.code, error.message) from error
-        session = self._session = await asyncio.to_thread(self._make, locales.folder())
+        session = await self._begun()
         if self._isolated and not session.apart:
             raise SetupError("network_open", f"programs of a desktop would have a network: {NO_NETWORKS}")
         await session.start()
@@ -87,7 +88,7 @@ class XvfbMachine(Machine):
         try:
             network = "no network" if session.apart else "the network of its host"
             self.build = f"x.org {session.display.screen.release}, {network}"
-            self._keyboard = await asyncio.to_thread(Keyboard, session.display)
+            self._keyboard = await self._on_display(Keyboard)
         except EnvError as error:
             raise SetupError("session_not_started", error.message) from error
         self._trees = TreeReader(lambda: self._piped(session, COMMAND))
@@ -111,15 +112,13 @@ class XvfbMachine(Machine):
             raise SetupError(error.code, error.message) from error
 
     async def leave(self) -> None:
-        """End the session with everything in it; raises EnvError when something stays."""
-        session, trees = self._session, self._trees
+        """End the session with everything in it; raises EnvError when something stays, which is tried again then."""
+        if self._trees is not None:
+            await self._trees.close()
+        if self._session is not None:
+            async with self._lock:
+                await to_end(self._session.close)
         self._session, self._keyboard, self._trees = None, None, None
-        try:
-            if session is not None:
-                await asyncio.to_thread(session.close)
-        finally:
-            if trees is not None:
-                await trees.close()
 
     async def close(self) -> None:
         """As `leave`: nothing outlives a session."""
@@ -181,7 +180,8 @@ class XvfbMachine(Machine):
         if shutil.which(argv[0], path=session.environment["PATH"]) is None:
             raise EnvError("program_missing", f"there is no program {argv[0]}")
         try:
-            await asyncio.to_thread(session.spawn, Path(argv[0]).name, argv, environment)
+            async with self._lock:
+                await to_end(lambda: session.spawn(Path(argv[0]).name, argv, environment))
         except SetupError as error:
             raise EnvError(error.code, error.message) from error
 
@@ -231,10 +231,22 @@ class XvfbMachine(Machine):
         """Make a call of the display, one at a time: they share a connection."""
         session = self._running()
         async with self._lock:
+            display = session.display
+            display.unwanted.clear()
             try:
-                return await asyncio.to_thread(call, session.display, *arguments, **more)
+                return await to_end(lambda: call(display, *arguments, **more), display.unwanted.set)
             except RefusedError as error:
                 raise EnvError("display_refused", str(error)) from error
+
+    async def _begun(self) -> Session:
+        """Make a session, not yet started; it is ours, to be closed, also when nobody waits for it any more."""
+
+        def begin() -> Session:
+            self._session = self._make(folder)
+            return self._session
+
+        folder = locales.folder()
+        return await to_end(begin)
 
     async def _piped(self, session: Session, argv: Sequence[str]) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(

@@ -33,6 +33,7 @@ from pipeline.envs.x11_display import Display
 from pipeline.errors import EnvError, SetupError, boundary
 from pipeline.guardian import MARK, marked, send, wait
 from pipeline.reaper import Scratch
+from pipeline.threads import to_end
 
 WIDTH, HEIGHT = 1280, 800
 LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
@@ -90,14 +91,13 @@ class Session:
             bus = self._run / "bus"
             address = f"unix:path={bus}"
             self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
-            self._display = await asyncio.to_thread(Display, self._number, self._cookie)
-            await asyncio.to_thread(self._display.paint, _GREY)
+            display = await to_end(self._connect)
             daemon = self.spawn("bus", ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={address}"])
             await self._until(bus.exists, daemon, "bus")
             # Programs that find no accessibility bus, or a silent one, wait for it for half a minute.
             self.spawn("accessibility", [LAUNCHER, "--launch-immediately"])
             manager = self.spawn("openbox", ["openbox", "--sm-disable", "--config-file", str(_PARTS / "openbox.xml")])
-            await self._until(self._display.is_managed, manager, "openbox")
+            await self._until(display.is_managed, manager, "openbox")
         except EnvError as error:
             raise SetupError("session_not_started", error.message) from error
 
@@ -146,6 +146,12 @@ class Session:
                 path.unlink(missing_ok=True)
         if left or self._scratch.path.exists():
             raise EnvError("not_torn_down", f"of {self._scratch.path} {len(left)} programs or some files stay")
+
+    def _connect(self) -> Display:
+        """Our client of the display, which gets its colour."""
+        self._display = Display(self._number, self._cookie)
+        self._display.paint(_GREY)
+        return self._display
 
     async def _serve(self) -> int:
         """Start the X server on a display that nobody has; its number. Raises SetupError.
