@@ -6,12 +6,15 @@ Knows nothing of what the programs are. A program that is to be reached from out
 from __future__ import annotations
 
 import subprocess
+import sys
 from functools import cache
 
+from pipeline import loopback
+
 APART = (
-    *("unshare", "--user", "--map-current-user", "--keep-caps", "--net", "sh", "-c"),
-    'ip link set lo up 2>/dev/null; exec setpriv --ambient-caps=-all --inh-caps=-all "$@"',
-    "sh",
+    *("unshare", "--user", "--map-current-user", "--keep-caps", "--net"),
+    *(sys.executable, "-I", "-S", loopback.__file__),
+    *("setpriv", "--ambient-caps=-all", "--inh-caps=-all"),
 )
 """Before a command: in a network of its own, where loopback answers; without the rights that this took."""
 
@@ -19,13 +22,18 @@ NO_NETWORKS = "the system makes no network namespaces for us"
 """Why programs reach what their host reaches."""
 
 _SECONDS = 10.0
+_TRIAL = (
+    "import socket\n"
+    "with socket.create_server(('127.0.0.1', 0)) as here, socket.create_connection(here.getsockname()): pass"
+)
 
 
 @cache
 def can_part() -> bool:
     """Whether the system lets us run a program in a network of its own: many containers do not."""
     try:
-        done = subprocess.run([*APART, "true"], capture_output=True, timeout=_SECONDS, check=False)
+        trial = [*APART, sys.executable, "-I", "-S", "-c", _TRIAL]
+        done = subprocess.run(trial, capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
