@@ -58,6 +58,8 @@ class DesktopEnvironment(Environment):
         self._load = load
         self._held: _Held | None = None
         self._nodes: list[Node] = []
+        self._shown: list[Node] | None = None
+        """What fields hold; nothing where that is not known for certain."""
         self._windows: list[Window] = []
         self._kept: dict[str, KeptHome] = {}
         self._worked = True
@@ -84,7 +86,7 @@ class DesktopEnvironment(Environment):
         machine = await self._machines.take()
         programs = Programs(machine, self._load)
         self._held = _Held(machine, programs, Hands(machine, programs))
-        self._worked, self._acted, self._nodes = True, False, []
+        self._worked, self._acted, self._nodes, self._shown = True, False, [], None
         try:
             with self._noting_trouble():
                 await programs.prepare(task)
@@ -102,7 +104,7 @@ class DesktopEnvironment(Environment):
         began, machine = time.monotonic(), self._holding().machine
         with self._noting_trouble():
             look, windows = await asyncio.gather(_looked(machine), machine.windows())
-        self._nodes = look.nodes
+        self._nodes, self._shown = look.nodes, None if look.tree_error else look.nodes
         front = next((window for window in windows if window.active), Window("", "", active=False))
         return Observation(
             frame=look.frame,
@@ -133,10 +135,11 @@ class DesktopEnvironment(Environment):
         """Carry out an action and wait until the screen is at rest; raises ActionError or EnvError."""
         held = self._holding()
         self._acted = True
+        before, self._shown = self._shown, None
         with self._noting_trouble():
             await held.hands.act(action, points)
             await held.machine.settle(SETTLE_SECONDS)
-            flags = await self._arrived(action.content) if isinstance(action, Type) else []
+            flags = await self._arrived(action.content, before) if isinstance(action, Type) else []
         return ActResult(feedback=action.content if isinstance(action, TakeNote) else None, flags=flags)
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
@@ -164,11 +167,13 @@ class DesktopEnvironment(Environment):
         await self.finish()
         await self._machines.close()
 
-    async def _arrived(self, text: str) -> list[str]:
+    async def _arrived(self, text: str, before: list[Node] | None) -> list[str]:
         try:
-            return check_arrived(text, self._nodes, (await self._holding().machine.tree()).nodes)
+            seen = await self._holding().machine.tree()
         except TreeError:
             return [UNVERIFIED]
+        self._shown = None if seen.partial else seen.nodes
+        return check_arrived(text, before, seen.nodes)
 
     def _holding(self) -> _Held:
         if self._held is None:
