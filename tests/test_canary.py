@@ -375,6 +375,7 @@ def test_a_run_and_its_ray_leave_no_trace_of_a_secret(tmp_path: Path) -> None:
     shutil.rmtree(temporary, ignore_errors=True)
     assert done.returncode == 0, done.stderr
     assert check(folder) == []
+    assert rows(folder, "SELECT boundary, code, message FROM faults") == []
     assert rows(folder, "SELECT status, grade FROM trace_grades") == [("graded", "complete")]
     assert rows(folder, "SELECT DISTINCT contains_secret FROM trajectories") == [(True,)]
     assert rows(folder, "SELECT * FROM accepted") == []
