@@ -8,6 +8,7 @@ Platform = Literal["web", "mobile", "desktop"]
 Domain = Literal["Grounding", "CAPTCHA", "Mobile", "Web", "Computer"]
 Tier = Literal["single", "multi", "workflow"]
 ContractKind = Literal["state", "answer", "rubric"]
+GroundingKind = Literal["literal", "icon", "spatial", "state", "attribute", "functional", "reasoning", "refusal"]
 
 TraceGrade = Literal["complete", "partial", "infeasible", "fail"]
 StepGrade = Literal["correct", "explore", "invalid", "wrong"]

@@ -1,0 +1,164 @@
+"""Instructions for one element each: by what it says, shows, is for, or is; and none that means two.
+
+Every description is solved over the whole page before it is put into words. Knows nothing of files and quotas.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from pipeline.synth.elements import Element, Shown
+from pipeline.synth.icons import icons
+from pipeline.synth.solving import Wanted, mentions, solve
+from pipeline.synth.wording import known, sentences, word
+from pipeline.words import GroundingKind
+
+LONGEST = 60
+"""Longer texts are not quoted."""
+
+_TYPED = frozenset({"textbox", "searchbox", "combobox"})
+_TICKED = frozenset({"checkbox", "radio", "switch"})
+_EXTREMES = {
+    "button": ("wide", "large"),
+    "checkbox": ("top", "bottom"),
+    "radio": ("top", "bottom"),
+    "switch": ("top", "bottom"),
+    "tab": ("left", "right"),
+    "textbox": ("top", "bottom", "wide"),
+    "combobox": ("top", "bottom"),
+    "link": ("top", "bottom"),
+    "menuitem": ("top", "bottom", "left", "right"),
+}
+"""What is worth asking of a role: comparing all buttons by place tells little."""
+
+
+class Scene(NamedTuple):
+    """A page, what of it can be pointed at, and where chance comes from."""
+
+    shown: Shown
+    usable: Sequence[Element]
+    language: str
+    rng: random.Random
+
+    def say(self, way: str, **words: object) -> str:
+        """One of the sentences for this way of asking."""
+        return self.rng.choice(sentences(way, self.language)).format(**words)
+
+    def role(self, element: Element) -> str:
+        """What one calls such an element."""
+        return word("roles", element.role, self.language)
+
+    def drawn(self, elements: Sequence[Element]) -> list[Element]:
+        """These in a random order."""
+        return self.rng.sample(list(elements), len(elements))
+
+
+class Question(NamedTuple):
+    """An instruction and what it means: one element, or none."""
+
+    kind: GroundingKind
+    instruction: str
+    language: str
+    target: Element | None
+    wanted: Wanted
+    label: str
+    """What is asked for, apart from the words."""
+
+
+Asker = Callable[[Scene], Iterator[Question]]
+
+
+def called(element: Element) -> str:
+    """What an element is called on the screen."""
+    return element.text if element.kind == "text" or not element.name else element.name
+
+
+def worded(element: Element) -> bool:
+    """Whether what an element is called can be read on it; a number may follow."""
+    return element.text.startswith(called(element))
+
+
+def asked(scene: Scene, kind: GroundingKind, target: Element, wanted: Wanted, text: str) -> Question:
+    """A question about this element."""
+    return Question(kind, text, scene.language, target, wanted, f"{target.role} {called(target)}")
+
+
+def literal(scene: Scene) -> Iterator[Question]:
+    """By its words, which stand nowhere else; fields and boxes by their labels."""
+    for element in scene.drawn(scene.usable):
+        name = called(element)
+        if not _quotable(element, name):
+            continue
+        role = scene.role(element)
+        if element.role in _TYPED | _TICKED:
+            wanted = Wanted(label=name, role=element.role)
+            way = "typed" if element.role in _TYPED else "ticked"
+        elif worded(element) and mentions(name, scene.shown) == [element]:
+            wanted, way = Wanted(label=name), "literal"
+        else:
+            continue
+        if solve(wanted, scene.shown) == [element]:
+            yield asked(scene, "literal", element, wanted, scene.say(way, x=name, role=role))
+
+
+def _quotable(element: Element, name: str) -> bool:
+    plain = not element.cut and element.lines <= 2 and not element.labels and element.role != "row"
+    return plain and 1 < len(name) <= LONGEST
+
+
+def icon(scene: Scene) -> Iterator[Question]:
+    """By what its picture stands for; only where no word stands beside it."""
+    for element in scene.drawn(scene.usable):
+        if not element.icon or element.text:
+            continue
+        wanted = Wanted(purpose=element.icon)
+        if solve(wanted, scene.shown) == [element]:
+            purpose = icons()[element.icon].purpose(scene.language)
+            yield asked(scene, "icon", element, wanted, scene.say("icon", x=purpose))
+
+
+def functional(scene: Scene) -> Iterator[Question]:
+    """By what a person wants to reach with it."""
+    for element in scene.drawn(scene.usable):
+        if element.act not in known("intents") or not element.enabled:
+            continue
+        wanted = Wanted(purpose=element.act)
+        if solve(wanted, scene.shown) == [element]:
+            intent = word("intents", element.act, scene.language)
+            yield asked(scene, "functional", element, wanted, scene.say("functional", x=intent))
+
+
+def state(scene: Scene) -> Iterator[Question]:
+    """By the state that it alone of its role is in."""
+    for element in scene.drawn(scene.usable):
+        for name in element.states:
+            if element.role not in known("roles") or name not in known("states"):
+                continue
+            wanted = Wanted(role=element.role, state=name)
+            if solve(wanted, scene.shown) == [element]:
+                text = scene.say("state", role=scene.role(element), x=word("states", name, scene.language))
+                yield asked(scene, "state", element, wanted, text)
+
+
+def attribute(scene: Scene) -> Iterator[Question]:
+    """By colour, size or place on the screen."""
+    for element in scene.drawn(scene.usable):
+        if element.colour:
+            wanted = Wanted(colour=element.colour)
+            if solve(wanted, scene.shown) == [element]:
+                yield asked(scene, "attribute", element, wanted, scene.say("colour", x=element.colour))
+        for extreme in _EXTREMES.get(element.role, ()):
+            wanted = Wanted(role=element.role, extreme=extreme)
+            if solve(wanted, scene.shown) == [element]:
+                role, x = scene.role(element), word("extremes", extreme, scene.language)
+                words = {"role": role, "roles": _plural(role), "x": x}
+                yield asked(scene, "attribute", element, wanted, scene.say("extreme", **words))
+
+
+def _plural(role: str) -> str:
+    """Several of them, in English; Chinese needs none, and its sentences take the role itself."""
+    if role.endswith("y"):
+        return f"{role[:-1]}ies"
+    return f"{role}es" if role.endswith(("x", "ch")) else f"{role}s"

@@ -1,0 +1,176 @@
+"""An instruction means exactly one element of the page, or, for a refusal, none; what could mean two is never asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import pytest
+
+from pipeline.synth.asking import Asker, attribute, functional, icon, literal, state
+from pipeline.synth.elements import Element
+from pipeline.synth.refusing import refusal
+from pipeline.synth.relating import reasoning, spatial
+from pipeline.synth.solving import Wanted, counted, mentions, ranked, solve
+from pipeline.synth.wording import alike, known, sentences
+from tests.synthetic import element, entry, scene, shown
+
+SAVE, PRINT = element("Save", (0, 0), icon="save", act="save", text=""), element("Print", (100, 0))
+PARCELS = [
+    entry("Books", 100, facts={"price": 12}),
+    entry("Tea", 140, facts={"price": 9}),
+    entry("Lamp", 180, facts={"price": 40}),
+]
+LIST = [
+    made
+    for number, (title, top) in enumerate((("Books", 100.0), ("Tea", 140.0), ("Lamp", 180.0)))
+    for made in (
+        element(title, (0, top), kind="text", role="text", record=number),
+        element("Open", (200, top), record=number),
+    )
+]
+
+
+def texts(asker: Asker, elements: Sequence[Element], language: str = "en") -> list[str]:
+    return [question.instruction for question in islice(asker(scene(shown(elements), language)), 40)]
+
+
+def test_words_that_stand_twice_are_never_quoted() -> None:
+    assert not texts(literal, [element("Open"), element("Open", (100, 0))])
+
+
+def test_words_that_stand_within_others_are_never_quoted() -> None:
+    found = texts(literal, [element("Open"), element("Open all", (100, 0))])
+
+    assert len(found) == 1
+    assert "Open all" in found[0]
+
+
+def test_words_that_cannot_be_read_are_never_quoted() -> None:
+    assert not texts(literal, [element("Open", cut=True)])
+    assert not texts(literal, [element("Open", text="")])
+    assert not texts(literal, [element("Open", hits=[True] * 8 + [False])])
+
+
+def test_hidden_things_may_be_meant_too() -> None:
+    assert not texts(literal, [element("Open"), element("Open", (100, 0), shown=False)])
+
+
+def test_icons_are_asked_for_by_purpose_in_both_languages() -> None:
+    assert all("save" in text for text in texts(icon, [SAVE, PRINT]))
+    assert all("保存" in text for text in texts(icon, [SAVE, PRINT], language="zh"))
+
+
+def test_icons_that_people_confuse_are_not_asked_for() -> None:
+    download = element("Get", (200, 0), icon="download", text="")
+
+    assert "download" in alike("save")
+    assert not texts(icon, [SAVE, download])
+
+
+def test_purposes_are_asked_for_of_what_can_be_used() -> None:
+    assert texts(functional, [SAVE])
+    assert not texts(functional, [element("Save", act="save", states=["disabled"])])
+
+
+def test_a_state_is_told_only_where_one_alone_is_in_it() -> None:
+    off, on = element("A", role="checkbox", states=["unchecked"]), element("B", role="checkbox", states=["checked"])
+
+    assert {text.count("not ticked") for text in texts(state, [off, on, on])} == {1}
+    assert not texts(state, [on, on])
+
+
+def test_the_outermost_must_stand_out() -> None:
+    boxes = [element(name, (0, top), role="checkbox") for name, top in (("A", 0.0), ("B", 4.0), ("C", 90.0))]
+
+    assert not solve(Wanted(role="checkbox", extreme="top"), shown(boxes))
+    assert solve(Wanted(role="checkbox", extreme="bottom"), shown(boxes)) == [boxes[2]]
+    assert all("bottommost" in text for text in texts(attribute, boxes))
+
+
+def test_plurals_are_english() -> None:
+    entries = [element(name, (0, top), role="menuitem") for name, top in (("A", 0.0), ("B", 50.0), ("C", 90.0))]
+
+    assert not any("entrys" in text for text in texts(attribute, entries))
+
+
+def test_beside_is_the_nearest_on_the_line() -> None:
+    row = [element("A"), element("B", (100, 0)), element("C", (200, 0)), element("D", (100, 60))]
+
+    assert solve(Wanted(beside="A", side="right"), shown(row)) == [row[1]]
+    assert solve(Wanted(beside="C", side="left"), shown(row)) == [row[1]]
+    assert solve(Wanted(beside="D", side="right"), shown(row)) == []
+
+
+def test_the_nth_is_counted_from_the_top_and_only_if_all_before_can_be_seen() -> None:
+    page = shown(LIST, PARCELS)
+    hidden = PARCELS[0].model_copy(update={"seen": (0, 110, 400, 130)})
+
+    assert [counted(page, number) for number in range(3)] == [1, 2, 3]
+    assert [counted(shown(LIST, [hidden, *PARCELS[1:]]), number) for number in range(3)] == [None] * 3
+
+
+def test_facts_are_compared_only_where_every_entry_shows_its_own() -> None:
+    silent = PARCELS[2].model_copy(update={"text": "Lamp"})
+
+    assert ranked(shown([], PARCELS), "parcel", "price", most=True) == 2
+    assert ranked(shown([], PARCELS), "parcel", "price", most=False) == 1
+    assert ranked(shown([], [*PARCELS[:2], silent]), "parcel", "price", most=False) is None
+
+
+def test_equals_have_no_first() -> None:
+    twin = entry("Vase", 220, facts={"price": 9})
+
+    assert ranked(shown([], [*PARCELS, twin]), "parcel", "price", most=False) is None
+
+
+def test_reasoning_leads_to_the_entry_that_has_most_or_least() -> None:
+    page = shown(LIST, PARCELS)
+    asked = list(islice(reasoning(scene(page)), 20))
+
+    assert asked
+    for question in asked:
+        assert question.target is not None
+        assert question.target.record == (2 if "the most" in question.instruction else 1)
+
+
+def test_places_in_lists_lead_to_their_entries() -> None:
+    page = shown(LIST, PARCELS)
+    counted_ones = [one for one in spatial(scene(page)) if "second" in one.instruction or "number 2" in one.instruction]
+
+    assert counted_ones
+    assert {one.target.record for one in counted_ones if one.target} == {1}
+
+
+def test_a_refusal_names_what_is_nowhere() -> None:
+    page = shown([SAVE, PRINT, *LIST], PARCELS)
+    asked = list(islice(refusal(scene(page)), 40))
+
+    assert len(asked) == 40
+    for question in asked:
+        assert question.target is None
+        assert solve(question.wanted, page) == []
+
+
+def test_nothing_is_refused_that_is_there_in_other_words() -> None:
+    page = shown([SAVE, element("Download", (100, 0))])
+    refused = {question.label for question in refusal(scene(page))}
+
+    assert not refused & {"icon save", "icon download", "intent save"}
+
+
+def test_mentions_are_found_within_longer_texts() -> None:
+    page = shown([element("Save as"), element("Resave", (0, 50), role="row")])
+
+    assert [one.name for one in mentions("save", page)] == ["Save as"]
+
+
+@pytest.mark.parametrize("way", sorted(known("asks")))
+def test_each_way_of_asking_has_several_sentences_in_each_language(way: str) -> None:
+    for language in ("en", "zh"):
+        assert len(set(sentences(way, language))) >= 2
+
+
+def test_chinese_sentences_use_full_width_marks() -> None:
+    for way in known("asks"):
+        assert not any("," in text or text.endswith(".") for text in sentences(way, "zh"))
