@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pipeline.actions import Finished
@@ -10,10 +12,12 @@ from pipeline.envs.fake_machine import FakeMachine, MachineFaults
 from pipeline.envs.machine import Machine
 from pipeline.envs.machine_restore import MARK, TRIES, restore
 from pipeline.envs.machines import Machines
-from pipeline.errors import SetupError
+from pipeline.envs.xvfb import XvfbMachine
+from pipeline.envs.xvfb_session import Session
+from pipeline.errors import EnvError, SetupError
 from pipeline.policies.canned import CannedPolicy
 from tests.episodes import play
-from tests.programs import PAD, desktop_task
+from tests.programs import PAD, desktop_task, needs_desktop
 
 
 class Park:
@@ -126,6 +130,35 @@ async def test_a_machine_that_can_still_be_closed_is_replaced_and_not_in_quarant
     await machines.take()
 
     assert (machines.quarantined, len(park.made)) == ([], 2)
+
+
+async def test_an_end_that_nobody_waits_for_any_more_is_tried_again_before_the_next_episode() -> None:
+    park = Park(MachineFaults(hanging_closes=1))
+    machines = Machines(park)
+    await machines.take()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await machines.give_back(worked=False)
+
+    taken = await machines.take()
+
+    assert (park.made[0].closes, taken.name, machines.quarantined) == (1, "fake-1", [])
+
+
+@needs_desktop
+async def test_a_session_that_was_not_torn_down_puts_its_display_in_quarantine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def close(session: Session) -> None:
+        ended(session)
+        raise EnvError("not_torn_down", "some files stay")
+
+    ended = Session.close
+    machines = Machines(lambda number: XvfbMachine(f"xvfb-{number}"))
+    await machines.take()
+    monkeypatch.setattr(Session, "close", close)
+
+    await machines.give_back(worked=True)
+
+    assert machines.quarantined == ["xvfb-0"]
 
 
 async def test_no_more_machines_are_made_when_none_lets_go() -> None:

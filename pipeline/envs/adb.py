@@ -11,6 +11,7 @@ import contextlib
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import NamedTuple
 
 import adbutils
@@ -19,6 +20,7 @@ from pipeline.app_install import tail
 from pipeline.errors import EnvError, SetupError
 from pipeline.ports import LOOPBACK, free_port, listening
 from pipeline.reaper import Scratch
+from pipeline.threads import to_end
 
 CALL_SECONDS = 10.0
 """What a short request may take."""
@@ -112,9 +114,9 @@ class AdbServer:
 
     async def close(self) -> None:
         """End it: the process that we started, and no other."""
-        process, self._process = self._process, None
-        if process is not None:
-            await asyncio.to_thread(self._scratch.stop, process)
+        if self._process is not None:
+            await to_end(partial(self._scratch.stop, self._process))
+        self._process = None
 
     async def listed(self) -> list[Listed]:
         """Every device that it knows; raises EnvError."""

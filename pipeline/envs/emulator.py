@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pipeline.envs.device_leases import Lease, Leases
 from pipeline.errors import EnvError, SetupError
 from pipeline.ports import LOOPBACK, is_taken, listening
 from pipeline.reaper import Scratch
+from pipeline.threads import to_end
 
 START_SECONDS = 60.0
 """Until it listens; booting takes longer."""
@@ -80,9 +82,9 @@ class Emulator:
 
     async def close(self) -> None:
         """End it, and let others have its ports."""
-        process, self._process = self._process, None
-        if process is not None:
-            await asyncio.to_thread(self._scratch.stop, process)
+        if self._process is not None:
+            await to_end(partial(self._scratch.stop, self._process))
+        self._process = None
         if self._lease is not None:
             self._lease.release()
         self._lease, self.serial = None, ""

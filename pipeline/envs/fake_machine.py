@@ -5,6 +5,7 @@ It speaks as real machines do, so that what is built on them is tried in millise
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 
@@ -31,6 +32,8 @@ class MachineFaults(Model):
     failing_captures: int = 0
     failing_leaves: int = 0
     failing_closes: int = 0
+    hanging_closes: int = 0
+    """Ends that do not come by themselves."""
     no_window: bool = False
     """Programs are started and never show."""
     losing_text: bool = False
@@ -48,7 +51,7 @@ class FakeMachine(Machine):
 
     def __init__(self, name: str = "fake-0", faults: MachineFaults | None = None) -> None:
         self.name = name
-        self.boots, self.reverts = 0, 0
+        self.boots, self.reverts, self.closes = 0, 0, 0
         self._left = (faults or MachineFaults()).model_dump()
         self._files: dict[str, bytes] = {}
         self._held: set[str] = set()
@@ -80,7 +83,10 @@ class FakeMachine(Machine):
         self._open = False
 
     async def close(self) -> None:
-        """End, or not."""
+        """End, or not, or never."""
+        if self._fails("hanging_closes"):
+            await asyncio.Event().wait()
+        self.closes += 1
         if self._fails("failing_closes"):
             raise EnvError("not_torn_down", "the machine does not end")
 

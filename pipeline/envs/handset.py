@@ -13,11 +13,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from pipeline.app_install import tail
 from pipeline.errors import SetupError
 from pipeline.reaper import Scratch
+from pipeline.threads import to_end
 
 START_SECONDS = 60.0
 """What a handset has to boot."""
@@ -69,7 +71,7 @@ class HandsetProcess:
 
     async def close(self) -> None:
         """End it with everything it started; again is harmless."""
-        process, self._process = self._process, None
         self.serial = ""
-        if process is not None:
-            await asyncio.to_thread(self._scratch.stop, process)
+        if self._process is not None:
+            await to_end(partial(self._scratch.stop, self._process))
+        self._process = None

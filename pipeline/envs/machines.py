@@ -29,11 +29,15 @@ class Machines:
         self._made = 0
         self._machine: Machine | None = None
         self._fresh = True
+        self._broken = False
+        """Whether the machine is not used again; it stays ours until it has been closed, or is in quarantine."""
         self.quarantined: list[str] = []
         """Names of machines that could not be torn down."""
 
     async def take(self) -> Machine:
         """The machine, restored and proved; raises SetupError."""
+        if self._broken:
+            await self._put_away()
         if len(self.quarantined) >= self._most:
             names = ", ".join(self.quarantined)
             raise SetupError("no_machine", f"too many machines could not be torn down and are left alone: {names}")
@@ -41,6 +45,7 @@ class Machines:
         if machine is None:
             machine = self._machine = self._make(self._made)
             self._made, self._fresh = self._made + 1, True
+        self._broken = True  # until it has been proved, also when nobody waits for that any more
         try:
             if self._fresh:
                 await machine.boot()
@@ -48,19 +53,20 @@ class Machines:
         except SetupError:
             await self._put_away()
             raise
-        self._fresh = False
+        self._fresh, self._broken = False, False
         return machine
 
     async def give_back(self, *, worked: bool) -> None:
         """End the episode; a machine that did not work is replaced."""
         if self._machine is None:
             return
-        if not worked:
-            await self._put_away()
-            return
-        try:
-            await self._machine.leave()
-        except EnvError:
+        self._broken = self._broken or not worked
+        if not self._broken:
+            try:
+                await self._machine.leave()
+            except EnvError:
+                self._broken = True
+        if self._broken:
             await self._put_away()
 
     async def close(self) -> None:
@@ -69,10 +75,11 @@ class Machines:
 
     async def _put_away(self) -> None:
         """Close the machine for good; one that cannot be closed is in quarantine."""
-        machine, self._machine = self._machine, None
-        if machine is None:
+        if self._machine is None:
             return
+        self._broken = True
         try:
-            await machine.close()
+            await self._machine.close()
         except EnvError:
-            self.quarantined.append(machine.name)
+            self.quarantined.append(self._machine.name)
+        self._machine, self._broken = None, False

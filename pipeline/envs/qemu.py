@@ -35,6 +35,7 @@ from pipeline.envs.qemu_windows import windows
 from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
 from pipeline.reaper import Scratch
 from pipeline.structs import Node
+from pipeline.threads import to_end
 
 _SNAPSHOT = "ready"
 _BUTTONS: Mapping[Button, str] = {
@@ -147,15 +148,16 @@ class QemuMachine(Machine):
 
     async def close(self) -> None:
         """End the machine and remove its disk; raises EnvError when something stays."""
-        running, self._running = self._running, None
+        running = self._running
         if running is None:
             return
         try:
-            await asyncio.to_thread(running.machine.close)
+            await to_end(running.machine.close)
         finally:
-            await asyncio.to_thread(running.scratch.close)
+            await to_end(running.scratch.close)
         if running.scratch.path.exists():
             raise EnvError("not_torn_down", f"some files of {running.scratch.path} stay")
+        self._running = None
 
     async def capture(self) -> bytes:
         """The screen, with the pointer that the guest draws; raises CaptureError or EnvError."""
