@@ -159,6 +159,36 @@ async def test_text_that_does_not_arrive_is_a_failed_action(world: World, html: 
 
 
 @pytest.mark.parametrize(
+    ("html", "content", "code"),
+    [
+        ("<input autofocus value=1500 onkeydown='event.preventDefault()'>", "5", "text_not_delivered"),
+        ("<input autofocus value=1500 oninput=\"this.value = '1500'\">", "5", "value_reverted"),
+        ("<input autofocus type=number value=15 onkeydown='event.preventDefault()'>", "7", "text_not_delivered"),
+        ("<input autofocus value=15 onfocus='this.select()'>", "15", None),
+        ("<input autofocus value='1 500' onfocus='this.select()' oninput=\"this.value = '1 500'\">", "1500", None),
+    ],
+)
+async def test_what_a_field_held_before_is_no_sign_of_a_text(
+    world: World, html: str, content: str, code: str | None
+) -> None:
+    await world.open(html)
+    found: str | None = None
+    try:
+        await world.do("Type", content=content)
+    except ActionError as error:
+        found = error.code
+    assert found == code
+
+
+async def test_a_text_that_an_editor_showed_before_is_not_verified(world: World) -> None:
+    await world.open(
+        "<div id=f contenteditable onkeydown='event.preventDefault()'>say 5</div><script>f.focus()</script>"
+    )
+
+    assert (await world.do("Type", content="5")).flags == ["text_unverified"]
+
+
+@pytest.mark.parametrize(
     "html",
     [
         "<input autofocus oninput=\"this.value = this.value.replace(/(\\d{3})(?=\\d)/g, '$1 ')\">",

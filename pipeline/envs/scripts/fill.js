@@ -27,10 +27,18 @@ function textOutcome() {
   entry.noticed.abort();
   if (!entry.field.isConnected) return ["ok", ""];
   const now = heldBy(entry.field);
-  if (holds(entry)) return ["ok", now];
-  if (entry.sink) return ["unverified", now];
+  if (holds(entry) && (now !== entry.before || (entry.arrived && entry.wanted !== null))) return ["ok", now];
+  if (entry.sink || mayBeItself(entry, now)) return ["unverified", now];
+  if (now === entry.before) return [entry.arrived ? "reverted" : "missing", cut(now, MAX_NAME)];
   if (letters(now).includes(letters(entry.text)) && letters(entry.text)) return ["ok", now];
-  return [now === entry.before && entry.arrived ? "reverted" : "missing", cut(now, MAX_NAME)];
+  return ["missing", cut(now, MAX_NAME)];
+}
+
+// Whether a field that holds what it held before may have been given the same again.
+function mayBeItself(filling, now) {
+  if (now !== filling.before) return false;
+  if (holds(filling)) return true;
+  return filling.wanted !== null && letters(filling.text) !== "" && letters(now) === letters(filling.wanted);
 }
 
 function writable(field) {
