@@ -173,6 +173,8 @@ async def test_a_text_in_a_field_that_does_not_show_it_is_not_verified(
         ("🙂", "so", "so🙂", []),
         ("🙂", "so", "so", ["text_unverified"]),
         ("one\ntwo", "", "one&#10;two", []),
+        ("sent\n", "", "", ["text_unverified"]),
+        ("sent\n", "draft", "", ["text_unverified"]),
     ],
 )
 async def test_a_text_is_verified_when_the_field_has_changed_and_shows_it(
@@ -189,7 +191,7 @@ async def test_a_text_is_verified_when_the_field_has_changed_and_shows_it(
     await environment.close()
 
 
-@pytest.mark.parametrize("text", ["Hello", "e", "!!", "hello", "new"])
+@pytest.mark.parametrize("text", ["Hello", "e", "!!", "hello", "new", "new\n"])
 async def test_a_text_that_nobody_gets_is_a_failed_step_whatever_the_field_held(
     there: Plugged, phone: ShellPhone, text: str
 ) -> None:
