@@ -18,6 +18,7 @@ import httpx
 
 from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
 from pipeline.app_state import inside, query
+from pipeline.found_files import read_text
 
 Args = Mapping[str, str]
 PageEval = Callable[[str], Awaitable[object]]
@@ -34,7 +35,7 @@ def read_sqlite(probe: SqliteProbe, args: Args, root: Path) -> Table:
 def read_file(probe: FileProbe, args: Args, root: Path) -> Table:
     """One row for every match, file by file: its groups, or the whole match when the pattern has none."""
     pattern = filled(probe.pattern, {name: re.escape(value) for name, value in args.items()})
-    texts = [path.read_text(encoding="utf-8") for path in _fitting(probe.path, args, root)]
+    texts = [read_text(path) for path in _fitting(probe.path, args, root)]
     return [_cells(match.groups() or (match[0],)) for text in texts for match in re.finditer(pattern, text)]
 
 

@@ -7,7 +7,7 @@ ValueError.
 
 from __future__ import annotations
 
-import hashlib
+import filecmp
 import json
 import shutil
 import sqlite3
@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pipeline.app_entry import FilesState, JsonState, LinesState, SqliteState, StateSource
+from pipeline.found_files import FOLDER, clear, files_below, fingerprint, folders_below, read, spelled
 from pipeline.records import digest
 from pipeline.tasks import SetupOperation
 
@@ -56,7 +57,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> list[list
     rows = [[key, "added"] for key in after.keys() - before.keys()]
     rows += [[key, "removed"] for key in before.keys() - after.keys()]
     rows += [[key, "changed"] for key in before.keys() & after.keys() if before[key] != after[key]]
-    return sorted(rows)
+    return sorted([spelled(key), kind] for key, kind in rows)
 
 
 def restore(sources: Sequence[StateSource], template: Path, root: Path) -> None:
@@ -76,6 +77,7 @@ def prepare(operation: SetupOperation, root: Path) -> None:
         run_script(target, operation.content)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
+    clear(target)
     with target.open("a" if operation.kind == "append" else "w", encoding="utf-8") as file:
         file.write(operation.content)
 
@@ -106,6 +108,8 @@ def inside(root: Path, relative: str) -> Path:
 
 @contextmanager
 def _opened(database: Path) -> Iterator[sqlite3.Connection]:
+    if database.exists() and not database.is_file():
+        raise OSError(f"{database.name} is no file")
     address = f"file:{quote(str(database))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=_LOCK_SECONDS)) as connection:
         deadline = time.monotonic() + _LOCK_SECONDS + _QUERY_SECONDS
@@ -114,7 +118,7 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _rows_state(source: SqliteState, database: Path) -> Iterator[tuple[str, str]]:
-    if not database.exists():
+    if not database.is_file():
         return
     with _opened(database) as connection:
         connection.execute("BEGIN")  # one view of all tables
@@ -158,16 +162,17 @@ def _quoted(name: str) -> str:
 
 
 def _lines_state(source: LinesState, path: Path) -> dict[str, str]:
-    if not path.exists():
+    if not path.is_file():
         return {}
-    lines = Counter(line for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    text = read(path).decode(errors="backslashreplace")
+    lines = Counter(line for line in text.splitlines() if line.strip())
     return {f"{source.path}|{line}": str(count) for line, count in lines.items()}
 
 
 def _objects_state(source: JsonState, path: Path) -> Iterator[tuple[str, str]]:
-    if not path.exists():
+    if not path.is_file():
         return
-    for found in json.loads(path.read_text(encoding="utf-8")):
+    for found in json.loads(read(path)):
         kept = {name: value for name, value in found.items() if name not in source.ignore}
         key = "/".join([source.path, *(str(found.get(name, "")) for name in source.key)])
         yield key, _fingerprint([json.dumps(kept, sort_keys=True)])
@@ -175,22 +180,13 @@ def _objects_state(source: JsonState, path: Path) -> Iterator[tuple[str, str]]:
 
 def _files_state(source: FilesState, root: Path) -> Iterator[tuple[str, str]]:
     base, path = root.resolve(), inside(root, source.path)
-    found = {str(file.relative_to(base)): hashlib.sha256(file.read_bytes()).hexdigest() for file in _files(path)}
-    if source.folders:
-        found |= {f"{folder.relative_to(base)}/": "folder" for folder in _folders(path)}
+    found = {spelled(str(file.relative_to(base))): fingerprint(file) for file in files_below(path)}
+    for folder, kind in folders_below(path).items():
+        if source.folders or kind != FOLDER:
+            found[spelled(f"{folder.relative_to(base)}/")] = kind
     for key, value in found.items():
-        if not any(fnmatchcase(key, pattern) for pattern in source.ignore):
+        if value is not None and not any(fnmatchcase(key, pattern) for pattern in source.ignore):
             yield key, value
-
-
-def _files(path: Path) -> list[Path]:
-    found = [path] if path.is_file() else path.rglob("*")
-    return sorted(file for file in found if file.is_file() and not file.is_symlink())
-
-
-def _folders(path: Path) -> list[Path]:
-    """The folders below one, deeper ones after those they lie in."""
-    return sorted(folder for folder in path.rglob("*") if folder.is_dir() and not folder.is_symlink())
 
 
 def _fingerprint(values: Sequence[Cell]) -> str:
@@ -202,6 +198,7 @@ def _restore_database(original: Path, current: Path) -> None:
     if not original.exists():
         current.unlink(missing_ok=True)
         return
+    clear(current)
     deadline = time.monotonic() + _LOCK_SECONDS
 
     def watch(status: int, _remaining: int, _total: int) -> None:
@@ -213,15 +210,16 @@ def _restore_database(original: Path, current: Path) -> None:
 
 
 def _restore_files(original: Path, current: Path) -> None:
+    clear(current)
     if original.is_file():
         _replace(original, current)
         return
-    kept = {file.relative_to(original) for file in _files(original)} if original.exists() else set()
-    for file in _files(current):
+    kept = {file.relative_to(original) for file in files_below(original)} if original.exists() else set()
+    for file in files_below(current):
         if file.relative_to(current) not in kept:
             file.unlink()
-    known = {folder.relative_to(original) for folder in _folders(original)}
-    for folder in reversed(_folders(current)):
+    known = {folder.relative_to(original) for folder in folders_below(original)}
+    for folder in reversed(folders_below(current)):
         if folder.relative_to(current) not in known and not any(folder.iterdir()):
             folder.rmdir()
     for relative in known:
@@ -231,7 +229,8 @@ def _restore_files(original: Path, current: Path) -> None:
 
 
 def _replace(original: Path, current: Path) -> None:
-    if current.exists() and current.read_bytes() == original.read_bytes():
+    clear(current)
+    if current.exists() and filecmp.cmp(current, original, shallow=False):
         return
     current.parent.mkdir(parents=True, exist_ok=True)
     # Not copy2: a modification time of the past would tell a watching application that nothing changed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from pipeline.envs.fake_machine import FakeMachine
 from pipeline.envs.home_files import fingerprints, state_of
 from pipeline.envs.product_probes import read_product
 from pipeline.errors import ConfigError
-from pipeline.program_probe import FilesProbe, KeyFileProbe, TextProbe
+from pipeline.program_probe import FilesProbe, KeyFileProbe, PdfProbe, TextProbe
 from pipeline.reaper import Scratch
 from tests.episodes import behind
 
@@ -83,6 +84,16 @@ async def test_a_setting_of_a_key_file_is_read_or_is_not_there() -> None:
 
     assert await read_product(probe, {"key": "show-Line"}, machine) == [["true"]]
     assert await read_product(probe, {"key": "show-line"}, machine) == []
+
+
+async def test_a_file_that_keeps_its_reader_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, end = await machine_with(**{"a.pdf": b""}), threading.Event()
+    monkeypatch.setattr("pipeline.envs.product_probes._READ_SECONDS", 0.05)
+    monkeypatch.setattr("pipeline.envs.product_probes.read_file", lambda *_: end.wait(20))
+
+    with pytest.raises(TimeoutError, match=r"Documents/a\.pdf cannot be read in 0\.05 s"):
+        await read_product(PdfProbe(kind="pdf", path="Documents/a.pdf"), {}, machine)
+    end.set()
 
 
 ENTRY = """

@@ -146,6 +146,19 @@ async def test_files_do_not_lead_out_of_the_home_folder(machine: XvfbMachine) ->
     assert not any(name.startswith("way") for name in await machine.files())
 
 
+async def test_a_pipe_in_the_place_of_a_file_is_no_file_and_makes_room_for_one(machine: XvfbMachine) -> None:
+    await machine.write(NOTE, b"")
+    await machine.remove(NOTE)
+    await machine.run(["mkfifo", NOTE], seconds=10)
+
+    async with asyncio.timeout(5):
+        assert (await machine.files())[NOTE] == "special"
+        with pytest.raises(FileNotFoundError):
+            await machine.read(NOTE)
+        await machine.write(NOTE, b"text")
+        assert await machine.read(NOTE) == b"text"
+
+
 async def test_a_program_of_the_session_sees_nothing_of_our_environment(
     machine: XvfbMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,15 +11,17 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from pipeline.app_entry import ProgramEntry, filled
 from pipeline.app_state import difference
 from pipeline.envs.home_files import state_of
 from pipeline.envs.machine import Machine, Window
-from pipeline.envs.product_probes import read_product
+from pipeline.envs.product_probes import path_of, read_product
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
+from pipeline.found_files import SPECIAL
+from pipeline.program_probe import ProgramProbe
 from pipeline.records import ProbeRead
 from pipeline.tasks import CHANGES, RESERVED_PROBES, Check, SetupOperation, TaskSpec
 
@@ -47,6 +49,7 @@ class KeptHome(NamedTuple):
     written: dict[str, bytes]
     folders: list[str]
     removed: list[str]
+    first: dict[str, str]
     began: dict[str, dict[str, str]]
 
 
@@ -59,6 +62,8 @@ class Programs:
         self._entries: dict[str, ProgramEntry] = {}
         self._began: dict[str, dict[str, str]] = {}
         self._marked: dict[str, str] = {}
+        self._first: dict[str, str] = {}
+        """What lay in the home folder before anything was done: also in an episode that this one goes on from."""
         self._home = ""
 
     async def prepare(self, task: TaskSpec) -> None:
@@ -91,16 +96,16 @@ class Programs:
         with boundary(SetupError, "setup_failed"):
             self._marked = await self._machine.files()
         began = {app_id: state_of(self._marked, entry.state) for app_id, entry in self._entries.items()}
-        self._began = kept.began if kept else began
+        self._began, self._first = (kept.began, kept.first) if kept else (began, self._marked)
 
     async def kept(self) -> KeptHome:
         """What has become of the home folder since it was marked; raises EnvError."""
         now = await self._machine.files()
-        changed = [path for path, value in now.items() if self._marked.get(path) != value]
+        changed = [path for path, value in now.items() if value not in (self._marked.get(path), SPECIAL)]
         with boundary(EnvError, "keep_failed"):
             written = {path: await self._machine.read(path) for path in changed if not path.endswith("/")}
         folders = [path for path in changed if path.endswith("/")]
-        return KeptHome(written, folders, [path for path in self._marked if path not in now], self._began)
+        return KeptHome(written, folders, [path for path in self._marked if path not in now], self._first, self._began)
 
     async def put(self, kept: KeptHome) -> None:
         """Make the home folder what it was when it was kept; programs must not run yet. Raises SetupError."""
@@ -154,18 +159,31 @@ class Programs:
         return reads
 
     async def _answered(self, app_id: str, check: Check, index: int) -> ProbeRead:
+        path: str | None = None
         try:
             with boundary(ProbeError, "unreadable"):
-                return _read(app_id, check.call, index, await self._ask(app_id, check), None)
+                probe, args = self._probe(app_id, check)
+                path = path_of(probe, args)
+                return _read(app_id, check.call, index, await read_product(probe, args, self._machine), None)
         except ProbeError as error:
-            return _read(app_id, check.call, index, None, error.message)
+            late = isinstance(error.__cause__, TimeoutError | MemoryError)
+            value: list[list[str]] | None = [] if path and not late and await self._was_made(path) else None
+            return _read(app_id, check.call, index, value, error.message)
 
-    async def _ask(self, app_id: str, check: Check) -> list[list[str]]:
+    def _probe(self, app_id: str, check: Check) -> tuple[ProgramProbe, dict[str, str]]:
         entry = self._entries.get(app_id)
         if entry is None or check.probe not in entry.probes:
             raise ProbeError("unknown_probe", f"{app_id} has no probe '{check.probe}' in this episode")
-        args = {param.name: param.value for param in check.args}
-        return await read_product(entry.probes[check.probe], args, self._machine)
+        return entry.probes[check.probe], {param.name: param.value for param in check.args}
+
+    async def _was_made(self, path: str) -> bool:
+        """Whether the episode has made what lies there, and it is not still being written."""
+        name = str(PurePosixPath(path))
+        found = (await self._machine.files()).get(name)
+        await asyncio.sleep(_CALM_SECONDS)
+        if await self._machine.works() or (await self._machine.files()).get(name) != found:
+            return False
+        return name not in self._first or self._first[name] != found
 
     def _prepared(self, entry: ProgramEntry) -> dict[str, bytes]:
         """Files that an entry lays into the home folder."""

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pipeline.app_entry import FilesState
 from pipeline.app_state import inside
-
-FOLDER = "folder"
-"""What stands for the content of a folder, whose path ends in `/`."""
+from pipeline.found_files import FOLDER, files_below, fingerprint, folders_below
 
 
 def fingerprints(home: Path, folder: str) -> dict[str, str]:
     """SHA-256 of every file below a folder by its path relative to `home`, and its folders; raises ValueError.
 
-    Links are left out; what goes while it is looked at is not there.
+    Links are left out; what goes while it is looked at is not there. The paths of folders end in `/`.
     """
-    top, found = inside(home, folder), dict[str, str]()
-    for path in sorted(top.rglob("*")):
-        name = str(path.relative_to(home.resolve()))
-        if path.is_symlink():
-            continue
-        if path.is_dir():
-            found[f"{name}/"] = FOLDER
-        elif path.is_file():
-            try:
-                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-            except FileNotFoundError:
-                continue
+    top, base = inside(home, folder), home.resolve()
+    if top.is_file():
+        return {}
+    found = {f"{path.relative_to(base)}/": kind for path, kind in folders_below(top).items()}
+    for path in files_below(top):
+        value = fingerprint(path)
+        if value is not None:
+            found[str(path.relative_to(base))] = value
     return found
 
 

@@ -149,7 +149,8 @@ class Machine(Protocol):
         ...
 
     async def read(self, path: str) -> bytes:
-        """The content of a file; raises FileNotFoundError, or ValueError when the path leaves the home folder."""
+        """The content of a file; raises FileNotFoundError, also for what is no file, or ValueError when the path leaves
+        the home folder, or OSError when it cannot be read or is larger than anybody should look into."""
         ...
 
     async def write(self, path: str, content: bytes) -> None:
@@ -163,6 +164,7 @@ class Machine(Protocol):
     async def files(self, folder: str = "") -> dict[str, str]:
         """SHA-256 of every file below a folder by its path (relative to home), and `folder` for `path/` of folders.
 
-        Links are not followed and not listed; a folder that is not there has no files.
+        What cannot be hashed has another value, as in `found_files`. Links are not followed and not listed; a folder
+        that is not there has no files.
         """
         ...

@@ -14,7 +14,10 @@ from fnmatch import fnmatchcase
 from pipeline.app_entry import filled
 from pipeline.envs.machine import Machine
 from pipeline.envs.product_readers import Table, read_file
+from pipeline.found_files import SPECIAL, spelled
 from pipeline.program_probe import FilesProbe, KeyFileProbe, ProductProbe, ProgramProbe, TextProbe, WindowsProbe
+
+_READ_SECONDS = 10.0
 
 
 async def read_product(probe: ProgramProbe, args: Mapping[str, str], machine: Machine) -> Table:
@@ -25,12 +28,20 @@ async def read_product(probe: ProgramProbe, args: Mapping[str, str], machine: Ma
         return []
 
 
+def path_of(probe: ProgramProbe, args: Mapping[str, str]) -> str | None:
+    """The file that a probe opens; nothing for one that opens none."""
+    if isinstance(probe, FilesProbe | WindowsProbe):
+        return None
+    return filled(probe.path, dict(args))
+
+
 async def _read(probe: ProgramProbe, values: dict[str, str], machine: Machine) -> Table:
     match probe:
         case FilesProbe():
-            names = await machine.files(filled(probe.folder, values))
+            found = await machine.files(filled(probe.folder, values))
+            names = [name for name, value in found.items() if value != SPECIAL]
             fits = filled(probe.fits, {name: re.sub(r"([*?\[])", r"[\1]", text) for name, text in values.items()})
-            return [[name] for name in sorted(names) if fnmatchcase(name, fits)]
+            return [[spelled(name)] for name in sorted(names) if fnmatchcase(name, fits)]
         case TextProbe():
             text = (await machine.read(filled(probe.path, values))).decode()
             pattern = filled(probe.pattern, {name: re.escape(value) for name, value in values.items()})
@@ -40,8 +51,17 @@ async def _read(probe: ProgramProbe, values: dict[str, str], machine: Machine) -
         case KeyFileProbe():
             return _setting(await machine.read(probe.path), probe.group, filled(probe.key, values))
         case _:
-            content = await machine.read(filled(probe.path, values))
-            return await asyncio.to_thread(read_file, _asked(probe, values), content)
+            path = filled(probe.path, values)
+            return await _opened(_asked(probe, values), path, await machine.read(path))
+
+
+async def _opened(probe: ProductProbe, path: str, content: bytes) -> Table:
+    """What a reader finds in a file; raises TimeoutError for one that keeps it too long."""
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            return await asyncio.to_thread(read_file, probe, content)
+    except TimeoutError as error:
+        raise TimeoutError(f"{path} cannot be read in {_READ_SECONDS:g} s") from error
 
 
 def _asked(probe: ProductProbe, values: dict[str, str]) -> ProductProbe:

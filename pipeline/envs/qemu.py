@@ -22,7 +22,6 @@ from PIL import UnidentifiedImageError
 
 from pipeline.actions import Pixel
 from pipeline.envs.atspi import SCRIPT, answer_of, node_of, seen_of
-from pipeline.envs.home_files import FOLDER
 from pipeline.envs.machine import NODES, TREE_SECONDS, Button, Machine, Ran, Seen, Window
 from pipeline.envs.qemu_accel import HARDWARE
 from pipeline.envs.qemu_agent import SECONDS, Agent
@@ -33,6 +32,7 @@ from pipeline.envs.qemu_typing import Keyboard
 from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
 from pipeline.envs.qemu_windows import windows
 from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
+from pipeline.found_files import FOLDER
 from pipeline.reaper import Scratch
 from pipeline.structs import Node
 from pipeline.threads import to_end

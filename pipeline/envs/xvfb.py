@@ -29,6 +29,7 @@ from pipeline.envs.x11_typing import Keyboard
 from pipeline.envs.x11_wire import RefusedError
 from pipeline.envs.xvfb_session import Session
 from pipeline.errors import EnvError, SetupError, TreeError
+from pipeline.found_files import clear, read
 from pipeline.structs import Node
 from pipeline.threads import to_end
 
@@ -205,12 +206,13 @@ class XvfbMachine(Machine):
 
     async def read(self, path: str) -> bytes:
         """The content of a file."""
-        return await asyncio.to_thread(inside(self._folder(), path).read_bytes)
+        return await asyncio.to_thread(read, inside(self._folder(), path))
 
     async def write(self, path: str, content: bytes) -> None:
         """Make or replace a file."""
         target = inside(self._folder(), path)
         target.parent.mkdir(parents=True, exist_ok=True)
+        clear(target)
         await asyncio.to_thread(target.write_bytes, content)
 
     async def remove(self, path: str) -> None:
