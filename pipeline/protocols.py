@@ -116,7 +116,8 @@ class Environment(Protocol):
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
         """Read what the checks ask (each distinct call once), and the state changes since `start`, probe `changes`.
 
-        A read that fails is a ProbeRead with `error`. Rows of `changes` are [key, added|removed|changed].
+        A read that fails is a ProbeRead with `error`; with an empty `value` too where it was the episode that made a
+        thing of which nothing can be read. Rows of `changes` are [key, added|removed|changed].
         `attempt_id` of the reads is empty; the rollout fills it in.
         """
         ...

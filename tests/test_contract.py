@@ -86,6 +86,21 @@ def test_a_failed_last_read_hides_earlier_ones() -> None:
     assert rows_of(check("contains", "p", "new"), reads, since=1) is None
 
 
+@pytest.mark.parametrize(
+    "tried",
+    [check("absent", "p", "x"), check("count", "p", "0"), check("equals", "p"), check("contains", "p", "x")],
+    ids=lambda tried: tried.verifier,
+)
+def test_what_the_episode_made_unsound_fails_whatever_is_asked(tried: Check) -> None:
+    reads = [read("p", [["x"]], 0), read("p", [], 1, error="BadZipFile: no zip")]
+    made = record([look(), look()], [step(Finished())], reads)
+
+    [found] = evaluate(task("Do", [tried]), made, PASS_ID).results
+
+    assert (found.state, found.observed) == ("failed", ["BadZipFile: no zip"])
+    assert rows_of(tried, reads) is None
+
+
 def test_rows_belong_to_the_app_that_is_asked() -> None:
     other = check("contains", "p", "x").model_copy(update={"app_id": "other"})
 

@@ -29,6 +29,7 @@ from pipeline.actions import (
     TripleClick,
     Type,
 )
+from pipeline.envs import desktop_programs
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FILE, FakeMachine, MachineFaults
 from pipeline.envs.machine import Button
@@ -36,7 +37,7 @@ from pipeline.envs.machines import Machines
 from pipeline.errors import ActionError, SetupError
 from pipeline.protocols import Environment
 from pipeline.tasks import Check, SetupOperation, Start
-from tests.programs import NOTE, PAD, desktop_task
+from tests.programs import NOTE, PAD, desktop_task, program
 
 AT = Point(x=500, y=500)
 HERE, THERE = Pixel(x=320, y=200), Pixel(x=320, y=320)
@@ -262,6 +263,44 @@ async def test_a_tasks_set_up_is_laid_out_with_the_entrys_files() -> None:
     assert await machine.read(NOTE) == b"first line\nsecond line\n"
     assert await machine.read("Documents/b.txt") == b"b"
     assert (await environment.probe([], 0))[0].value == []
+
+
+def named(*probes: str) -> list[Check]:
+    return [Check(name=name, verifier="absent", probe=name, expected=["x"], app_id="pad") for name in probes]
+
+
+async def test_what_the_episode_made_unsound_is_told_apart_from_what_was_so_at_the_start(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desktop_programs, "_CALM_SECONDS", 0.01)
+    entry = program("pad", "Pad", probes={**PAD.probes, "table": {"kind": "cells", "path": NOTE, "what": "values"}})
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: entry)
+    await environment.start(desktop_task())
+    [table, *_] = await environment.probe(named("table"), 0)
+
+    await machine.write(NOTE, b"\xff")
+    [text, spoilt, *_] = await environment.probe(named("note", "table"), 1)
+    await environment.keep("spoilt")
+    await environment.start_from(desktop_task(), "spoilt")
+    [still, *_] = await environment.probe(named("note"), 0)
+
+    assert (table.value, text.value, spoilt.value, still.value) == (None, [], [], [])
+    assert "UnicodeDecodeError" in (text.error or "") and "BadZipFile" in (spoilt.error or "")
+
+
+async def test_what_is_still_being_written_is_not_called_unsound(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desktop_programs, "_CALM_SECONDS", 0.01)
+
+    async def works() -> bool:
+        return True
+
+    await machine.write(NOTE, b"\xff")
+    monkeypatch.setattr(machine, "works", works)
+
+    [text, *_] = await desktop.probe(named("note"), 1)
+    assert text.value is None
 
 
 async def test_set_up_that_is_for_no_file_is_refused() -> None:

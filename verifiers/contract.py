@@ -1,7 +1,8 @@
 """Contract checks: pure comparisons over what the probes read while the environment lived.
 
 A check holds, fails, or is unreadable: a probe that could not be read, was never read at the end, or a check that
-cannot be evaluated is no evidence against the agent. This module knows nothing of votes or grades, and never touches
+cannot be evaluated is no evidence against the agent. What the agent itself has made such that nothing can be read from
+it fails, whatever is asked of it. This module knows nothing of votes or grades, and never touches
 an environment, so stored records can be checked again at any time.
 """
 
@@ -100,6 +101,11 @@ def state_of(check: Check, rows: Rows | None) -> CheckState:
 
 def rows_of(check: Check, reads: Sequence[ProbeRead], since: int = 0) -> Rows | None:
     """The rows of the last read of a check's call at look `since` or later; nothing when it is missing or failed."""
+    last = _last_read(check, reads, since)
+    return last.value if last is not None and last.error is None else None
+
+
+def _last_read(check: Check, reads: Sequence[ProbeRead], since: int) -> ProbeRead | None:
     found = [
         read
         for read in reads
@@ -108,8 +114,7 @@ def rows_of(check: Check, reads: Sequence[ProbeRead], since: int = 0) -> Rows | 
         and (check.app_id is None or read.app_id == check.app_id)
     ]
     latest = max((read.observation_index for read in found), default=since)
-    last = [read for read in found if read.observation_index == latest]
-    return last[-1].value if last and last[-1].error is None else None
+    return next((read for read in reversed(found) if read.observation_index == latest), None)
 
 
 def side_effects(task: TaskSpec, record: Record) -> list[str]:
@@ -137,16 +142,24 @@ def changed_rows(task: TaskSpec, record: Record) -> Rows:
 
 
 def _result(check: Check, segment: str, record: Record, pass_id: str) -> CheckResult:
-    rows = rows_at_end(check, record)
+    rows, unsound = rows_at_end(check, record), _unsound_at_end(check, record)
+    shown = rows or [] if unsound is None else [[unsound]]
     return CheckResult(
         pass_id=pass_id,
         attempt_id=record.attempt.attempt_id,
         segment=segment,
         name=check.name,
-        state=state_of(check, rows),
+        state=state_of(check, rows) if unsound is None else "failed",
         expected=check.expected,
-        observed=[cell[:_OBSERVED_LENGTH] for row in rows or [] for cell in row][:_OBSERVED_CELLS],
+        observed=[cell[:_OBSERVED_LENGTH] for row in shown for cell in row][:_OBSERVED_CELLS],
     )
+
+
+def _unsound_at_end(check: Check, record: Record) -> str | None:
+    """Why nothing can be read from what the agent has made; nothing where something can, or it was not the agent."""
+    end = record.observations[-1].observation_index if record.observations else 0
+    last = _last_read(check, record.probe_reads, end)
+    return last.error if last is not None and last.value is not None else None
 
 
 def rows_at_end(check: Check, record: Record) -> Rows | None:
