@@ -213,8 +213,13 @@ class RunConfig(Model):
     max_steps: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0)
     budget: BudgetConfig = BudgetConfig()
-    profile: Profile = Field(default_factory=lambda: load_profile("sandbox"))
-    """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file."""
+    profile: Profile = Field(
+        default_factory=lambda given: load_profile("supervised" if given.get("provider") == "adb" else "sandbox")
+    )
+    """What the gate lets happen; written `observe`, `sandbox`, `supervised`, `live`, or as the path of a file.
+
+    On somebody's own phone (`provider` adb) `supervised`, for not all of its state can be put back.
+    """
     allow: list[str] = Field(default_factory=list)
     live_profile: Profile = Field(default_factory=lambda: load_profile("observe"))
     """The same for the sites of `allow`, whose state nobody puts back."""

@@ -47,6 +47,11 @@ class Profile(Model):
     rules: list[PermissionRule] = Field(default_factory=list)
 
     @property
+    def otherwise(self) -> Ruling:
+        """What is done where nobody can say what an action would bring about: only a rule without conditions fits."""
+        return next((rule.then for rule in self.rules if rule == PermissionRule(then=rule.then)), "allow")
+
+    @property
     def can_stop(self) -> bool:
         """Whether anything that stays within an application can be stopped."""
         return any(rule.then != "allow" and rule.machine is not True for rule in self.rules)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.actions import Click, Point
+from pipeline.actions import Click, Launch, Point
 from pipeline.config import override_config, parse_config
 from pipeline.errors import ConfigError
 from pipeline.permissions import load_profile, profile_names
 from pipeline.protocols import Gate, Observation
-from pipeline.safety import PermissiveGate, gate_of
+from pipeline.safety import ConsequenceGate, PermissiveGate, gate_of
 from pipeline.structs import Node
 from tests.safetyscenes import CLICK, button, clicked, screen, text, ticked, under
 from tests.webworld import task_at
@@ -61,7 +61,7 @@ def test_a_button_of_a_form_that_nobody_knows_has_to_be_spoken_of() -> None:
 
     assert clicked("Turn the hallway lamp off.", screen(scene, button("Home dark")), "Home dark").decision == "ask"
     assert clicked("Make the home dark.", screen(scene, button("Home dark")), "Home dark").decision == "allow"
-    assert clicked("Turn the hallway lamp off.", seen, "Whole home dark").consequence == "none"
+    assert clicked("Turn the hallway lamp off.", seen, "Whole home dark").decision == "allow"
 
 
 def test_a_dialog_about_something_else_is_asked_about() -> None:
@@ -164,3 +164,52 @@ def test_on_sites_of_others_nothing_of_consequence_happens_unless_that_is_said(l
 
     assert gate.rule(task_at(), here, CLICK, under(here, "OK")).decision == decision
     assert willing.rule(task_at(), here, CLICK, under(here, "OK")).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("address", "decision"),
+    [
+        ("https://sheets.example.com/account/delete", "refuse"),
+        ("https://sheets.example.com/deleteAccount", "refuse"),
+        ("https://sheets.example.com/?action=delete&id=7", "refuse"),
+        ("https://sheets.example.com/wiki/How_to_delete_a_page", "allow"),
+        ("http://127.0.0.1:4000/account/delete", "allow"),
+        ("http://[", "allow"),
+    ],
+)
+def test_an_address_is_judged_by_where_it_leads(address: str, decision: str) -> None:
+    ours = screen(text("Ours")).model_copy(update={"location": "http://127.0.0.1:4000/"})
+    gate = gate_of(parse_config({"allow": ["sheets.example.com"]}))
+
+    assert gate.rule(task_at(), ours, Launch(url=address), None).decision == decision
+
+
+@pytest.mark.parametrize("name", ["Add to cart", "Star", "Archive", "♥", "收藏", ""])
+def test_where_one_only_looks_nothing_is_pressed_that_nobody_can_name(name: str) -> None:
+    seen = screen(text("News"), button(name))
+    decision = clicked("Read the news.", seen, name, profile="observe")
+
+    assert (decision.decision, decision.consequence) == ("refuse", "unclassified")
+    assert clicked("Read the news.", seen, name).decision == "allow"
+
+
+@pytest.mark.parametrize("name", ["Show more", "Cancel", "下一页", "Search"])
+def test_where_one_only_looks_one_may_look(name: str) -> None:
+    assert clicked("Read the news.", screen(button(name)), name, profile="observe").decision == "allow"
+
+
+def test_a_place_without_a_name_is_told_apart_from_nothing_of_consequence() -> None:
+    gate = ConsequenceGate(load_profile("observe"))
+    decision = gate.rule(task_at(), screen(text("A canvas")), CLICK, None)
+
+    assert (decision.decision, decision.consequence, decision.reason) == (
+        "refuse",
+        "unclassified",
+        "nothing with a name lies there",
+    )
+
+
+def test_a_phone_of_a_person_is_no_sandbox() -> None:
+    assert parse_config({"platform": "mobile", "provider": "adb"}).profile.name == "supervised"
+    assert parse_config({"platform": "mobile", "provider": "adb", "profile": "sandbox"}).profile.name == "sandbox"
+    assert parse_config({"platform": "mobile", "provider": "handset"}).profile.name == "sandbox"

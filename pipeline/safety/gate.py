@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.actions import Action
+from pipeline.actions import Action, Launch
 from pipeline.allowlist import AllowList
 from pipeline.config import RunConfig
 from pipeline.permissions import Profile
 from pipeline.protocols import Observation, Opinion, SecondOpinion
 from pipeline.records import ModelCall
 from pipeline.safety.classes import kind_of
+from pipeline.safety.finding import Finding
 from pipeline.safety.permission import refusal_of
-from pipeline.safety.reading import Finding, can_act, read
+from pipeline.safety.reading import can_act, read, unread
 from pipeline.structs import GateDecision, TargetUnderPoint
 from pipeline.tasks import TaskSpec
 
@@ -47,7 +48,7 @@ class ConsequenceGate:
         Raises ModelError when it does not answer: what nobody has looked at does not happen.
         """
         ruling = self.rule(task, observation, action, target)
-        profile = self._profile(observation)
+        profile = self._profile(observation, action)
         if self._second is None or ruling.decision == "refuse" or not (can_act(action) and profile.can_stop):
             return ruling
         opinion = await self._second.of(task, observation, action, target)
@@ -57,20 +58,25 @@ class ConsequenceGate:
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """The strictest of what the profile says of everything that the action would bring about."""
-        profile = self._profile(observation)
+        profile = self._profile(observation, action)
         decisions = [_ruled(profile, task, finding) for finding in read(observation, action, target, task.platform)]
-        if not decisions:
-            return _decision(profile, "allow", "none", "nothing of consequence")
-        return max(decisions, key=_strictness)
+        if decisions:
+            return max(decisions, key=_strictness)
+        unknown = unread(observation, action, target)
+        if unknown is not None:
+            return _decision(profile, profile.otherwise, "unclassified", unknown)
+        return _decision(profile, "allow", "none", "nothing of consequence")
 
     def drain_calls(self) -> list[ModelCall]:
         """The calls of the second opinion since the last time."""
         return self._second.drain_calls() if self._second is not None else []
 
-    def _profile(self, observation: Observation) -> Profile:
-        """The profile of where this is: another one on sites whose state nobody puts back."""
-        on_site = self._live is not None and self._live.sites.permits_url(observation.location)
-        return self._live.profile if self._live is not None and on_site else self._usual
+    def _profile(self, observation: Observation, action: Action) -> Profile:
+        """The profile of where this is, and of where it leads: another one on sites whose state nobody puts back."""
+        places = [observation.location, *([action.url] if isinstance(action, Launch) else [])]
+        if self._live is not None and any(map(self._live.sites.permits_url, places)):
+            return self._live.profile
+        return self._usual
 
 
 def _ruled(profile: Profile, task: TaskSpec, finding: Finding) -> GateDecision:

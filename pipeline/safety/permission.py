@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pipeline.safety.agreement import Bound, amounts, disagreement, numbers, strangers
 from pipeline.safety.bearing import bears_on, content
 from pipeline.safety.classes import phrase_in, plain, said
-from pipeline.safety.reading import Finding
+from pipeline.safety.finding import Finding
 from pipeline.safety.wishes import forbidden, hands_off, wants
 
 _MONEY = frozenset({"pay", "transfer", "trade", "order", "subscribe"})
