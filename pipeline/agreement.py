@@ -56,6 +56,7 @@ REFERENCES = (
     Reference("checks", "attempt_id", "attempts", "attempt_id"),
     Reference("checks", "pass_id", "passes", "pass_id"),
     Reference("events", "attempt_id", "attempts", "attempt_id", "kind <> 'late_commit'"),
+    Reference("grounding", "frame_sha256", "frames", "sha256"),
     Reference("keypoints", "attempt_id", "attempts", "attempt_id"),
     Reference("keypoints", "pass_id", "passes", "pass_id"),
     Reference("keypoints", "unnest(frame_sha256s)", "frames", "sha256"),
@@ -90,6 +91,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "candidates": ("attempt_id", "step_index", "candidate_index"),
     "capabilities": ("capability_id", "language", "round"),
     "checks": ("pass_id", "attempt_id", "segment", "name"),
+    "grounding": ("row_id",),
     "keypoints": ("pass_id", "attempt_id", "judge", "check_name", "keypoint_index"),
     "model_calls": ("call_id",),
     "observations": ("attempt_id", "observation_index"),
@@ -172,6 +174,15 @@ CONTRADICTIONS = (
         ("trajectories",),
         "final attempts without their trajectory",
         "SELECT attempt_id FROM attempts WHERE final AND attempt_id NOT IN (SELECT attempt_id FROM trajectories)",
+    ),
+    Contradiction(
+        "grounding",
+        (),
+        "labelled places that are refusals with a target, or have none, or whose point lies outside it",
+        "SELECT row_id FROM grounding WHERE refusal <> (target IS NULL) OR refusal <> (point IS NULL) OR "
+        "refusal <> (kind = 'refusal') OR (NOT refusal AND NOT ("
+        "floor((point.x + 0.5) * width / 1000) BETWEEN target.box.left AND target.box.right - 1 AND "
+        "floor((point.y + 0.5) * height / 1000) BETWEEN target.box.top AND target.box.bottom - 1))",
     ),
     Contradiction(
         "observations",

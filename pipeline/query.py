@@ -40,6 +40,7 @@ VIEWS = (
     "contract_scores",
     "rl_steps",
     "verdict_changes",
+    "grounding_balance",
 )
 """The shipped views; each may use the ones before it."""
 

@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 
 from pipeline import records as r
 from pipeline.actions import Model
+from pipeline.grounding import Grounding
 from pipeline.structs import Image
 from pipeline.tasks import Capability, TaskSpec
 
@@ -44,6 +45,7 @@ TABLES: Mapping[str, type[Model]] = {
     "checks": r.CheckResult,
     "events": r.Event,
     "frames": r.Frame,
+    "grounding": Grounding,
     "keypoints": r.Keypoint,
     "model_calls": r.ModelCall,
     "observations": r.ObservationRow,
@@ -62,6 +64,9 @@ TABLES: Mapping[str, type[Model]] = {
     "votes": r.Vote,
 }
 """Every table, by name, and the record that is its row."""
+
+LATER = frozenset({"grounding"})
+"""Tables that came after the first folders of this schema version: those may lack a part of them."""
 
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """A picture as Hugging Face stores it."""

@@ -297,7 +297,7 @@ def test_tables_without_a_part_have_their_columns_all_the_same(tmp_path: Path) -
     shutil.rmtree(tmp_path / "tasks")
 
     assert query("SELECT * FROM tasks", [folder]).schema == full
-    assert views_sql({}).count("CREATE OR REPLACE VIEW") == 22 + len(VIEWS)
+    assert views_sql({}).count("CREATE OR REPLACE VIEW") == 23 + len(VIEWS)
 
 
 # --- views ---------------------------------------------------------------------------------------------------------
