@@ -174,4 +174,4 @@ def _longest(task: TaskSpec, plan: AttemptPlan) -> float:
     limits = plan.limits
     seconds = min(task.max_seconds, plan.max_seconds or task.max_seconds)
     seconds += task.max_seconds if plan.prefix_attempt_id else 0.0
-    return limits.start_seconds + seconds + limits.finish_seconds + 4 * limits.call_seconds + _SPARE_SECONDS
+    return limits.longest(task.platform, seconds) + _SPARE_SECONDS

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from pipeline.actions import Answer, CallUser, Finished, Model, Terminal
 from pipeline.identity import attempt_id_of, trajectory_id_of
-from pipeline.protocols import Consulted, Decision, Move, Observation, Turn
+from pipeline.protocols import MOST_PATIENCE, Consulted, Decision, Move, Observation, Turn
 from pipeline.records import (
     Attempt,
     Candidate,
@@ -38,10 +38,17 @@ BEFORE_FIRST_STEP = -1
 """`step_index` of events that happened while the episode was set up."""
 
 _INFEASIBLE = "infeasible:"
+_OTHER_CALLS = 4
+"""Of the environment, before the first turn and after the last."""
+_MAY_BE_SLOW = ("desktop",)
+"""Platforms some of whose environments have patience."""
 
 
 class Limits(Model):
-    """Deadlines of outside calls, in seconds, and how often something may repeat before the episode ends."""
+    """Deadlines of outside calls, in seconds, and how often something may repeat before the episode ends.
+
+    Those of calls of the environment are multiplied by its patience.
+    """
 
     start_seconds: float = Field(default=120.0, gt=0)
     decide_seconds: float = Field(default=180.0, gt=0)
@@ -51,6 +58,11 @@ class Limits(Model):
     unusable_replies: int = Field(default=3, ge=1)
     gate_refusals: int = Field(default=3, ge=1)
     failed_captures: int = Field(default=3, ge=1)
+
+    def longest(self, platform: str, seconds: float) -> float:
+        """Seconds that an attempt may take whose turns take no longer than so many, whatever environment it is on."""
+        patience = MOST_PATIENCE if platform in _MAY_BE_SLOW else 1.0
+        return seconds + patience * (self.start_seconds + self.finish_seconds + _OTHER_CALLS * self.call_seconds)
 
 
 class AttemptPlan(Model):

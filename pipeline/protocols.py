@@ -163,6 +163,25 @@ class Locating(Protocol):
         ...
 
 
+@runtime_checkable
+class Slow(Protocol):
+    """What an environment may offer besides: more time for its calls, as where machines are emulated."""
+
+    @property
+    def patience(self) -> float:
+        """How many times as long as usual they may take; the most it may be, until that is known."""
+        ...
+
+
+MOST_PATIENCE = 5.0
+"""No environment has more."""
+
+
+def patience_of(environment: Environment) -> float:
+    """How many times as long as usual the calls of an environment may take."""
+    return environment.patience if isinstance(environment, Slow) else 1.0
+
+
 class Turn(NamedTuple):
     """What a policy may know when it decides."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
 from pipeline.actions import Action, Pixel, Terminal, points_of
@@ -30,7 +30,7 @@ from pipeline.errors import (
 )
 from pipeline.overheard import overheard
 from pipeline.prefix import SEEDED, Done, Prefix, decision_of
-from pipeline.protocols import Consulted, Decision, Environment, Gate, Keeping, Observation, Policy
+from pipeline.protocols import Consulted, Decision, Environment, Gate, Keeping, Observation, Policy, patience_of
 from pipeline.records import Event, Record
 from pipeline.stopping import must_end
 from pipeline.tasks import Check, TaskSpec
@@ -106,7 +106,7 @@ async def _live(cast: _Cast, episode: Episode) -> None:
 
 
 async def _begin(cast: _Cast, episode: Episode) -> None:
-    async with _bounded(cast.plan.limits.start_seconds, SetupError, "start"):
+    async with _reaching(cast, cast.plan.limits.start_seconds, SetupError, "start"):
         episode.environment = await cast.environment.start(cast.task)
     await _probe(cast, episode, [*cast.task.preflight, *_contract(cast.task)])
     _preflight(cast.task, episode)
@@ -146,7 +146,7 @@ async def _again(cast: _Cast, episode: Episode, reply: Sequence[Done]) -> None:
 async def _keep(cast: _Cast, prefix: Prefix, number: int) -> None:
     """Keep the state that has been proved, where that can be done: the next attempt need not come here step by step."""
     if isinstance(cast.environment, Keeping):
-        async with _bounded(cast.plan.limits.call_seconds, EnvError, "keep"):
+        async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "keep"):
             await cast.environment.keep(prefix.name)
         prefix.reached = number
 
@@ -156,7 +156,7 @@ async def _load(cast: _Cast, episode: Episode, prefix: Prefix) -> bool:
     reached, prefix.reached = prefix.reached, None  # until it has been seen to work once more
     if reached is None or not isinstance(cast.environment, Keeping):
         return False
-    async with _bounded(cast.plan.limits.start_seconds, SetupError, "start"):
+    async with _reaching(cast, cast.plan.limits.start_seconds, SetupError, "start"):
         begun = await cast.environment.start_from(cast.task, prefix.name)
     if begun is None:
         return False
@@ -189,7 +189,7 @@ def _tell(cast: _Cast, episode: Episode, reply: Sequence[Done]) -> None:
 
 async def _unmet(cast: _Cast, episode: Episode, prefix: Prefix) -> list[str]:
     """What does not hold now of what the prefix is to lead to; the reads that prove that it does are kept."""
-    async with _bounded(cast.plan.limits.call_seconds, EnvError, "probe"):
+    async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "probe"):
         reads = await cast.environment.probe(prefix.checks(cast.task), len(episode.observations) - 1)
     record = episode.record()
     unmet = prefix.unmet(cast.task, record.model_copy(update={"probe_reads": [*record.probe_reads, *reads]}))
@@ -266,7 +266,7 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
     try:
         points = _points(decision, action, episode.last)
         await _gate(cast, episode, action, points)
-        async with _bounded(cast.plan.limits.call_seconds, EnvError, "act"):
+        async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "act"):
             result = await cast.environment.act(action, points)
     except ActionError as error:
         _refuse(episode, error)
@@ -278,7 +278,7 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
 
 async def _gate(cast: _Cast, episode: Episode, action: Action, points: Sequence[Pixel]) -> None:
     """Read what lies under the point, then ask whether the action may happen; raises ActionError when it may not."""
-    async with _bounded(cast.plan.limits.call_seconds, EnvError, "target"):
+    async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "target"):
         target = await cast.environment.target(points[0]) if points else None
     try:
         async with _bounded(cast.plan.limits.decide_seconds, ModelError, "gate"):
@@ -313,7 +313,7 @@ def _refuse(episode: Episode, error: ActionError) -> None:
 
 
 async def _look(cast: _Cast, episode: Episode) -> None:
-    async with _bounded(cast.plan.limits.call_seconds, EnvError, "observe"):
+    async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "observe"):
         observation = await cast.environment.observe()
     happened = cast.environment.drain_events()
     episode.happened(happened)
@@ -323,7 +323,7 @@ async def _look(cast: _Cast, episode: Episode) -> None:
 
 async def _probe(cast: _Cast, episode: Episode, checks: Sequence[Check]) -> None:
     index = max(len(episode.observations) - 1, 0)
-    async with _bounded(cast.plan.limits.call_seconds, EnvError, "probe"):
+    async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "probe"):
         episode.read(await cast.environment.probe(checks, index))
 
 
@@ -344,7 +344,7 @@ def _preflight(task: TaskSpec, episode: Episode) -> None:
 async def _leave(cast: _Cast, episode: Episode) -> None:
     """End the episode in the environment; trouble here is written down, it does not spoil what was recorded."""
     try:
-        async with _bounded(cast.plan.limits.finish_seconds, EnvError, "finish"):
+        async with _reaching(cast, cast.plan.limits.finish_seconds, EnvError, "finish"):
             await cast.environment.finish()
     except EpisodeError as error:
         episode.happened([_event("crash", f"finish: {error.message}")])
@@ -362,6 +362,11 @@ def _stay() -> None:
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
+
+
+def _reaching(cast: _Cast, seconds: float, error: type[EpisodeError], what: str) -> AbstractAsyncContextManager[None]:
+    """A deadline for a call of the environment, as patient as that is."""
+    return _bounded(seconds * patience_of(cast.environment), error, what)
 
 
 @asynccontextmanager

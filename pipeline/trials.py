@@ -202,7 +202,4 @@ def _install(config: RunConfig) -> None:
 
 def _longest(task: TaskSpec) -> float:
     """Seconds after which a worker that has not answered is broken: all its own deadlines, and some to spare."""
-    limits = Limits()
-    return ATTEMPTS * (limits.start_seconds + task.max_seconds + limits.finish_seconds + 4 * limits.call_seconds) + (
-        _SPARE_SECONDS
-    )
+    return ATTEMPTS * Limits().longest(task.platform, task.max_seconds) + _SPARE_SECONDS

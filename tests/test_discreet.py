@@ -18,7 +18,7 @@ from pipeline.errors import ActionError, CaptureError, EnvError, PathproofError,
 from pipeline.masking import MASK
 from pipeline.ocr import Line, PictureReader
 from pipeline.policies.canned import Given
-from pipeline.protocols import ActResult, Environment, Keeping, Observation
+from pipeline.protocols import ActResult, Environment, Keeping, Observation, patience_of
 from pipeline.records import Event, Frame
 from pipeline.structs import Box
 from pipeline.tasks import Check, SetupOperation, TaskSpec, identified
@@ -218,6 +218,14 @@ async def test_states_are_kept_where_the_other_environment_keeps_them() -> None:
     assert not isinstance(discreet_environment(WithheldEnvironment(FakeEnvironment()), VAULT), Keeping)
     await environment.finish()
     await environment.close()
+
+
+async def test_an_environment_that_is_slow_has_its_time_behind_others() -> None:
+    class Leisurely(FakeEnvironment):
+        patience = 3.0
+
+    assert patience_of(discreet_environment(WithheldEnvironment(Leisurely()), VAULT)) == 3.0
+    assert patience_of(discreet_environment(FakeEnvironment(), VAULT)) == 1.0
 
 
 async def test_the_rows_of_an_episode_hold_the_placeholder() -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pipeline.actions import Finished
+from pipeline.actions import Finished, LaunchApp
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FakeMachine, MachineFaults
 from pipeline.envs.machine import Machine
@@ -14,6 +14,7 @@ from pipeline.envs.machine_restore import MARK, TRIES, restore
 from pipeline.envs.machines import Machines
 from pipeline.envs.xvfb import XvfbMachine
 from pipeline.envs.xvfb_session import Session
+from pipeline.episode import Limits
 from pipeline.errors import EnvError, SetupError
 from pipeline.policies.canned import CannedPolicy
 from tests.episodes import play
@@ -106,6 +107,20 @@ async def test_a_program_that_never_shows_is_a_fault_of_set_up() -> None:
 
     with pytest.raises(SetupError, match=r"no window of Pad in 0\.1 s"):
         await environment.start(desktop_task())
+
+
+async def test_a_launch_that_shows_no_window_is_a_failed_step_also_where_machines_are_slow() -> None:
+    machine = FakeMachine()
+    machine.patience = 5.0
+    entry = PAD.model_copy(update={"ready": PAD.ready.model_copy(update={"seconds": 0.1})})
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: entry)
+
+    record = await play(
+        [LaunchApp(app="Pad"), Finished()], desktop_task(), environment, limits=Limits(call_seconds=0.2)
+    )
+
+    assert record.attempt.termination == "finished"
+    assert record.steps[0].error_detail == "no window of Pad in 0.5 s; there are: ['Pad']"
 
 
 async def test_a_machine_that_was_not_torn_down_is_left_alone() -> None:

@@ -28,7 +28,17 @@ from pipeline.episode import Limits
 from pipeline.errors import ConfigError, ModelError
 from pipeline.policies.canned import CannedPolicy, Given
 from pipeline.policies.scripted import ScriptedPolicy
-from pipeline.protocols import ActResult, Consulted, Decision, Environment, Gate, Move, Observation, Policy
+from pipeline.protocols import (
+    MOST_PATIENCE,
+    ActResult,
+    Consulted,
+    Decision,
+    Environment,
+    Gate,
+    Move,
+    Observation,
+    Policy,
+)
 from pipeline.records import Candidate, ModelCall, ProbeRead, Record, tree_of
 from pipeline.structs import EnvironmentInfo, Node, Usage
 from pipeline.tasks import Check, TaskSpec
@@ -456,6 +466,29 @@ async def test_hung_action_meets_its_deadline() -> None:
     record = await play([Wait()], faults=Faults(hang_at=0), limits=Limits(call_seconds=0.2))
     assert fault(record) == ("env", "act_timeout")
     assert [step.status for step in record.steps] == ["unknown"]
+
+
+class Leisurely(FakeEnvironment):
+    """Takes its time, and says so."""
+
+    @property
+    def patience(self) -> float:
+        return 200.0
+
+    async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
+        await asyncio.sleep(0.2)
+        return await super().act(action, points)
+
+
+async def test_a_patient_environment_has_more_time() -> None:
+    record = await play([Wait(), Finished()], environment=Leisurely(), limits=Limits(call_seconds=0.05))
+    assert ending(record) == ("finished", None)
+
+
+def test_an_attempt_on_a_platform_whose_environments_may_be_slow_is_not_lost_too_early() -> None:
+    limits = Limits(start_seconds=1, finish_seconds=2, call_seconds=10)
+    assert limits.longest("web", 100) == 143
+    assert limits.longest("desktop", 100) == 100 + 43 * MOST_PATIENCE
 
 
 @pytest.mark.parametrize("escaping", [RuntimeError("driver gone"), TimeoutError("inner"), KeyError("x")])

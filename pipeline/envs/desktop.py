@@ -65,6 +65,11 @@ class DesktopEnvironment(Environment):
         self._worked = True
         self._acted = False
 
+    @property
+    def patience(self) -> float:
+        """As the machine's."""
+        return self._machines.patience
+
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """Restore the machine, lay out what the programs find, start the first of them; raises SetupError."""
         return await self._begin(task, None)

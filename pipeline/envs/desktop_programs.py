@@ -29,7 +29,8 @@ LoadProgram = Callable[[str], ProgramEntry]
 """The entry of an id; raises ConfigError for an unknown one."""
 
 _POLL_SECONDS = 0.03
-_SETTLE_SECONDS = 10.0
+_SETTLE_SECONDS, _LEAST_SETTLE_SECONDS = 10.0, 3.0
+"""How long a program that shows its window may take to come to rest, within its time to show it, and at least."""
 _CALM_SECONDS = 0.7
 """How long no file may change: dialogs of a common toolkit save half a second after they were told to."""
 _WRITTEN_SECONDS = 5.0
@@ -230,7 +231,8 @@ class Programs:
                 shown = [window.title for window in await self._machine.windows()]
                 raise EnvError("app_not_ready", f"no window of {entry.title} in {seconds:g} s; there are: {shown}")
             await asyncio.sleep(_POLL_SECONDS)
-        await self._machine.settle(_SETTLE_SECONDS)
+        left = (until - time.monotonic()) / self._machine.patience
+        await self._machine.settle(min(_SETTLE_SECONDS, max(_LEAST_SETTLE_SECONDS, left)))
 
 
 def _fitting(entry: ProgramEntry, windows: Sequence[Window]) -> list[Window]:

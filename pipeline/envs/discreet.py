@@ -29,7 +29,7 @@ from pipeline.errors import (
 )
 from pipeline.masking import masked_frame, rewritten
 from pipeline.ocr import Line, PictureReader
-from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observation
+from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observation, patience_of
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
 from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
@@ -56,6 +56,11 @@ class DiscreetEnvironment(Environment):
         self._typed = False
         """Whether a secret was ever typed here: applications may keep it longer than an episode lasts."""
         self._read: dict[str, list[Line]] = {}
+
+    @property
+    def patience(self) -> float:
+        """As the other's."""
+        return patience_of(self._environment)
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """As the other."""

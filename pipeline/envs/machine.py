@@ -59,7 +59,7 @@ class Machine(Protocol):
     home: str
     """Where the home folder lies in the machine's own file system; known after `revert`."""
     patience: float = 1.0
-    """How many times as long as on this computer itself programs may take to start; known after `boot`."""
+    """How many times as long as on this computer itself everything may take; the most it may be, until `boot`."""
 
     async def boot(self) -> None:
         """Make ready whatever is needed once; raises SetupError. No session may run yet."""

@@ -34,6 +34,11 @@ class Machines:
         self.quarantined: list[str] = []
         """Names of machines that could not be torn down."""
 
+    @property
+    def patience(self) -> float:
+        """That of the machine; it is made when there is none, which starts nothing."""
+        return self._here().patience
+
     async def take(self) -> Machine:
         """The machine, restored and proved; raises SetupError."""
         if self._broken:
@@ -41,10 +46,7 @@ class Machines:
         if len(self.quarantined) >= self._most:
             names = ", ".join(self.quarantined)
             raise SetupError("no_machine", f"too many machines could not be torn down and are left alone: {names}")
-        machine = self._machine
-        if machine is None:
-            machine = self._machine = self._make(self._made)
-            self._made, self._fresh = self._made + 1, True
+        machine = self._here()
         self._broken = True  # until it has been proved, also when nobody waits for that any more
         try:
             if self._fresh:
@@ -72,6 +74,12 @@ class Machines:
     async def close(self) -> None:
         """End the machine."""
         await self._put_away()
+
+    def _here(self) -> Machine:
+        if self._machine is None:
+            self._machine = self._make(self._made)
+            self._made, self._fresh = self._made + 1, True
+        return self._machine
 
     async def _put_away(self) -> None:
         """Close the machine for good; one that cannot be closed is in quarantine."""

@@ -33,6 +33,7 @@ from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
 from pipeline.envs.qemu_windows import windows
 from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
 from pipeline.found_files import FOLDER
+from pipeline.protocols import MOST_PATIENCE
 from pipeline.reaper import Scratch
 from pipeline.structs import Node
 from pipeline.threads import to_end
@@ -56,8 +57,6 @@ _MOVE_SECONDS, _POLL_SECONDS = 5.0, 0.03
 _POINTER_PIXELS = 32
 _CALL_MS, _GREET_MS = 800, 2000
 """What programs have for an answer to the reader of trees, and for their first one."""
-_EMULATED_PATIENCE = 5.0
-"""How much longer programs may take for everything where guests are emulated."""
 _COMPRESSION = 1
 
 
@@ -85,7 +84,7 @@ class QemuMachine(Machine):
         self._find = find
         self._running: _Running | None = None
         self._halted = False
-        self.patience = 1.0
+        self.patience = MOST_PATIENCE  # unless guests are found not to be emulated
         self._pressed: list[Button] = []
 
     async def boot(self) -> None:
@@ -94,7 +93,7 @@ class QemuMachine(Machine):
         if not ready.done:
             how = f"as root: pathproof apps up {self._image.machine_id}"
             raise SetupError("image_missing", f"the machine {self._image.machine_id} is not prepared here; {how}")
-        self.patience = 1.0 if ready.hardware.acceleration == HARDWARE else _EMULATED_PATIENCE
+        self.patience = 1.0 if ready.hardware.acceleration == HARDWARE else MOST_PATIENCE
         scratch = Scratch("qemu")
         try:
             self._running = await _begun(ready, scratch)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.actions import Action, Pixel
-from pipeline.protocols import ActResult, Environment, Observation
+from pipeline.protocols import ActResult, Environment, Observation, patience_of
 from pipeline.records import Event, ProbeRead
 from pipeline.structs import EnvironmentInfo, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
@@ -19,6 +19,11 @@ class WithheldEnvironment(Environment):
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
+
+    @property
+    def patience(self) -> float:
+        """As the other's."""
+        return patience_of(self._environment)
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """As the other."""
