@@ -22,7 +22,7 @@ from pipeline.envs.browser import Browser, Screen
 from pipeline.envs.web_actions import NAVIGATION_SECONDS, Aim, Hands, Spot
 from pipeline.envs.web_sites import Site, Sites
 from pipeline.envs.web_tab import CALL_SECONDS, Look, Tab
-from pipeline.envs.web_walls import SOURCES, wall_of
+from pipeline.envs.web_walls import SOURCES, sources_of, wall_of
 from pipeline.envs.web_watch import Watch
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
@@ -208,7 +208,7 @@ class WebEnvironment:
         sources: object = []
         with contextlib.suppress(PlaywrightError, TimeoutError):
             sources = await self._evaluate(SOURCES)
-        wall = wall_of(nodes, look.title, look.address, map(str, sources if isinstance(sources, list) else []))
+        wall = wall_of(nodes, look.title, look.address, sources_of(sources))
         if wall is not None and not (wall.kind == "login" and self._has_account):
             self._walled = look.address
             self._watching().happened(wall.kind, address=look.address, detail=wall.shown_by, decided_by="rule")
