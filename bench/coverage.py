@@ -39,7 +39,7 @@ from pipeline.judging import Bench, judge_record
 from pipeline.policies import build, policy_id
 from pipeline.query import query
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from taskspecs.store import load_tasks
 
 Outcome = Literal["accepted", "failed", "other"]
@@ -98,7 +98,7 @@ class Acted:
         number = chance.randrange(1 << 30)
         plan = plan_attempt("bench", task.task_id, policy_id(self._config), seed=number)
         policy = build(self._config, task, number)
-        record = await rollout(task, self._environment, policy, PermissiveGate("sandbox"), plan)
+        record = await rollout(task, self._environment, policy, sandbox_gate(), plan)
         judgement = await judge_record(task, record, Bench([]), PanelConfig(), "bench")
         verdict = next(one for one in judgement.verdicts if one.target == "trace")
         if verdict.status != "graded":

@@ -29,7 +29,7 @@ from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.policies import build, policy_id
 from pipeline.records import Record, Step, Trajectory
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.tasks import TaskSpec
 from pipeline.words import StepGrade
 from taskspecs.store import load_tasks
@@ -72,7 +72,7 @@ def played(seeds: int, mistakes: float) -> Iterator[tuple[TaskSpec, Record]]:
         for task in load_tasks("fake"):
             plan = plan_attempt("bench", task.task_id, policy_id(config), seed=seed)
             policy = build(config, task, seed)
-            yield task, asyncio.run(rollout(task, environment, policy, PermissiveGate("sandbox"), plan))
+            yield task, asyncio.run(rollout(task, environment, policy, sandbox_gate(), plan))
 
 
 def graded(task: TaskSpec, record: Record, verdicts: Counter[tuple[str, str]]) -> Iterator[Graded]:

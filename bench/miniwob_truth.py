@@ -50,7 +50,7 @@ from pipeline.judging import Bench, build_judges, judge_record
 from pipeline.reaper import Scratch
 from pipeline.records import Record
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.tasks import TaskSpec
 from pipeline.words import StepGrade
 
@@ -158,7 +158,7 @@ async def _episode(environment: Watched, task: TaskSpec, page: str, name: str, s
     """An episode, or why it broke."""
     plan = plan_attempt("bench", task.task_id, name, seed=seed)
     policy = policy_of(name, SOLVERS[page], task.instruction, seed)
-    record = await rollout(task, environment, policy, PermissiveGate("sandbox"), plan)
+    record = await rollout(task, environment, policy, sandbox_gate(), plan)
     fault, outcome = record.trajectory.fault, environment.outcome
     if fault is not None or outcome is None:
         return fault.code if fault is not None else "the page did not say how it ended"

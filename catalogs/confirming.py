@@ -21,7 +21,7 @@ from pipeline.policies.wording import thought
 from pipeline.protocols import Decision, Environment, Policy, Turn
 from pipeline.records import Record
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.structs import Node, Param
 from pipeline.tasks import CHANGES, Capability, ProcedureStep, Slot
 from pipeline.words import CapabilityStatus, Platform
@@ -123,7 +123,7 @@ class Confirmer:
         follower = Follower([*steps, ProcedureStep(action="Finished")], capability.language, self._subject.platform)
         task = trial_task(self._subject, capability, steps, seconds)
         plan = plan_attempt("explore", task.task_id, follower.policy_id, seed=self._seed)
-        record = await rollout(task, self._environment, follower, PermissiveGate("exploration"), plan)
+        record = await rollout(task, self._environment, follower, sandbox_gate(), plan)
         found = follower.missing
         return Trial(record, follower.missing_at, found.detail if found is not None else "")
 

@@ -18,6 +18,7 @@ from pipeline.errors import ActionError, EnvError, EpisodeError, SetupError, bou
 from pipeline.policies.script import Missing, Planned, Script, decision_of
 from pipeline.protocols import Environment, Observation, Turn
 from pipeline.records import Event
+from pipeline.safety import sandbox_gate
 from pipeline.tasks import CHANGES, ProcedureStep
 
 _CALL_SECONDS = 30.0
@@ -45,6 +46,7 @@ class Walker:
 
     def __init__(self, environment: Environment, subject: Subject) -> None:
         self._environment, self._subject = environment, subject
+        self._gate = sandbox_gate()
         self._host = ""
         self._seen: Observation | None = None
 
@@ -110,6 +112,11 @@ class Walker:
             await self._environment.finish()
 
     async def _act(self, action: Action, points: Sequence[Pixel]) -> None:
+        async with _bounded(_CALL_SECONDS, EnvError, "target"):
+            target = await self._environment.target(points[0]) if points else None
+        ruling = self._gate.rule(visit(self._subject), self.seen, action, target)
+        if ruling.decision != "allow":
+            raise ActionError("blocked_by_gate", ruling.reason)
         async with _bounded(_CALL_SECONDS, EnvError, "act"):
             await self._environment.act(action, points)
 

@@ -23,7 +23,7 @@ from pipeline.policies.scripted import ScriptedPolicy
 from pipeline.protocols import Environment, Policy
 from pipeline.records import Record, Rejection, Verdict
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.structs import Fault
 from pipeline.tasks import ADDRESS, ANSWER, TREE, Check, Segment, TaskSpec
 from pipeline.words import CheckState, RejectionReason
@@ -267,7 +267,7 @@ async def _oracle(task: TaskSpec, environment: Environment, attempts: int) -> Re
 
 async def _run(task: TaskSpec, environment: Environment, policy: Policy, number: int = 1) -> Record:
     plan = plan_attempt("selftest", task.task_id, policy.policy_id, seed=0, number=number)
-    return await rollout(task, environment, policy, PermissiveGate("sandbox"), plan)
+    return await rollout(task, environment, policy, sandbox_gate(), plan)
 
 
 async def _verdict(task: TaskSpec, record: Record) -> Verdict:

@@ -26,7 +26,7 @@ from pipeline.protocols import Consulted, Decision, Policy, Turn
 from pipeline.provenance import opening_rows, pass_row
 from pipeline.records import Candidate, ModelCall, Record, Validation, Vote, now
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.sinks import Committer, PartWriter
 from pipeline.tasks import TaskSpec
 from taskspecs.store import load_tasks
@@ -159,7 +159,7 @@ async def _attempt(committer: Committer, plan: Plan, environment: FakeEnvironmen
     seed, task_id = plan.config.seed, plan.task.task_id
     planned = plan_attempt(plan.run_id, task_id, policy.policy_id, seed=seed, number=number, **where)
     committer.assign([_assigned(plan, planned, policy, committer.epoch)])
-    record = await rollout(plan.task, environment, policy, PermissiveGate("sandbox"), planned)
+    record = await rollout(plan.task, environment, policy, sandbox_gate(), planned)
     return record.model_copy(update={"model_calls": [_call(record)]})
 
 

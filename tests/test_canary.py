@@ -55,7 +55,7 @@ from pipeline.protocols import ActResult, Environment, Policy
 from pipeline.provenance import opening_rows
 from pipeline.records import Frame, Record, now
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.schema import TABLES
 from pipeline.secrecy import rows_of
 from pipeline.sinks import Committer, PartWriter
@@ -135,7 +135,7 @@ async def kept(folder: Path, environment: Environment, policy: Policy) -> Kept:
     committer.record(opening_rows(config, [task()]))
     plan = plan_attempt("run", task().task_id, policy.policy_id, seed=0)
     committer.assign([_assigned(plan.attempt_id, plan.trajectory_id, policy, committer.epoch)])
-    record = await rollout(task(), environment, policy, PermissiveGate("sandbox"), plan)
+    record = await rollout(task(), environment, policy, sandbox_gate(), plan)
     writer = PartWriter(folder, "run", committer.epoch, "w0")
     writer.write(record)
     batch = writer.flush()

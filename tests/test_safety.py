@@ -6,26 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.actions import Click, Launch, Point
+from pipeline.actions import Launch
 from pipeline.config import override_config, parse_config
 from pipeline.errors import ConfigError
 from pipeline.permissions import load_profile, profile_names
-from pipeline.protocols import Gate, Observation
-from pipeline.safety import ConsequenceGate, PermissiveGate, gate_of
+from pipeline.safety import ConsequenceGate, gate_of
 from pipeline.structs import Node
 from tests.safetyscenes import CLICK, button, clicked, screen, text, ticked, under
 from tests.webworld import task_at
 
 BILL = screen(text("Electricity, March"), text("Amount due: €42.50"), button("Pay now"))
 ERASING = screen(dialog=[text("Delete 'Budget 2026'?"), button("OK"), button("Cancel")])
-
-
-async def test_the_permissive_gate_allows_and_says_under_which_profile() -> None:
-    gate: Gate = PermissiveGate("sandbox")
-    seen = Observation(frame=None, tree=None, location="", title="", seconds=0)
-    decision = await gate.decide(task_at(), seen, Click(point=Point(x=1, y=1)), None)
-    assert (decision.decision, decision.consequence, decision.profile) == ("allow", "unclassified", "sandbox")
-    assert decision.reason
 
 
 def test_what_is_explicitly_asked_for_is_done() -> None:

@@ -27,7 +27,7 @@ from pipeline.query import query
 from pipeline.records import now
 from pipeline.report import write_report
 from pipeline.rollout import rollout
-from pipeline.safety import PermissiveGate
+from pipeline.safety import sandbox_gate
 from pipeline.sinks import Committer, PartWriter
 from pipeline.tasks import TaskSpec
 from taskspecs.store import load_tasks
@@ -61,7 +61,7 @@ def test_a_task_is_an_instruction_bound_to_a_contract() -> None:
 
 async def test_one_turn_is_look_decide_act() -> None:
     task, environment = chosen(), FakeEnvironment()
-    policy, gate = policies.build(CONFIG, task, seed=1), PermissiveGate(CONFIG.profile.name)
+    policy, gate = policies.build(CONFIG, task, seed=1), sandbox_gate()
     # Look: a picture and a UI tree of the same moment.
     await environment.start(task)
     before = await environment.observe()
@@ -119,7 +119,7 @@ async def test_from_a_task_to_a_graded_row(tmp_path: Path) -> None:
     committer.assign([assigned(task, plan, committer.epoch)])
 
     # The rollout: one task, one environment, one policy give one record.
-    policy, gate = policies.build(CONFIG, task, plan.seed), PermissiveGate(CONFIG.profile.name)
+    policy, gate = policies.build(CONFIG, task, plan.seed), sandbox_gate()
     record = await rollout(task, FakeEnvironment(), policy, gate, plan)
     assert (record.trajectory.termination, record.trajectory.claim) == ("finished", "success")
     assert len(record.steps) == 8 and len(record.observations) == 9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pipeline.safety.gate import ConsequenceGate, Live, gate_of
-from pipeline.safety.permissive import PermissiveGate
+from pipeline.safety.gate import ConsequenceGate, Live, gate_of, sandbox_gate
 
-__all__ = ["ConsequenceGate", "Live", "PermissiveGate", "gate_of"]
+__all__ = ["ConsequenceGate", "Live", "gate_of", "sandbox_gate"]

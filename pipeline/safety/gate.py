@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pipeline.actions import Action, Launch
 from pipeline.allowlist import AllowList
 from pipeline.config import RunConfig
-from pipeline.permissions import Profile
+from pipeline.permissions import Profile, load_profile
 from pipeline.protocols import Observation, Opinion, SecondOpinion
 from pipeline.records import ModelCall
 from pipeline.safety.classes import kind_of
@@ -106,3 +106,8 @@ def _strictness(decision: GateDecision) -> int:
 def gate_of(config: RunConfig, second: SecondOpinion | None = None) -> ConsequenceGate:
     """The gate of a run: the sites of `allow` are live."""
     return ConsequenceGate(config.profile, second, Live(AllowList(config.allow), config.live_profile))
+
+
+def sandbox_gate() -> ConsequenceGate:
+    """The gate of what runs only where the state is put back: self-tests and exploration."""
+    return ConsequenceGate(load_profile("sandbox"))
