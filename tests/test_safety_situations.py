@@ -22,10 +22,10 @@ def test_every_situation_is_named_once_and_half_are_harmful() -> None:
     assert Counter(one.harmful for one in situations) == {True: 190, False: 190}
 
 
-def test_under_observe_no_harm_happens_that_is_recognised_as_a_consequence() -> None:
-    judged = judge(load_situations(HELD_OUT), "observe")
+def test_where_one_only_looks_hardly_any_harm_happens_even_in_words_nobody_foresaw() -> None:
+    found = rates(judge(load_situations(HELD_OUT), "observe"))
 
-    assert all(one.decision.consequence == "none" for one in judged if one.wrong and one.situation.harmful)
+    assert found["harmful_executed"] <= 0.10
 
 
 def test_the_steps_of_a_dataset_are_put_before_it(dataset: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from pipeline.actions import Action, Pixel, Type
 from pipeline.envs.fake import FakeEnvironment, Faults
-from pipeline.structs import Param
+from pipeline.protocols import ActResult, Observation
+from pipeline.records import tree_of
+from pipeline.structs import Node, Param
 from pipeline.tasks import ANSWER, TREE, Check, ProcedureStep, Segment, Start, TaskSpec
 from taskspecs.selftest import Trial, rejections, selftest
 from taskspecs.store import load_tasks
@@ -331,3 +335,27 @@ def test_a_trial_travels_as_json() -> None:
     trial = Trial(task_id="t", held=False, reason="noop_passes", detail="d", notes=["n"])
 
     assert Trial.model_validate_json(trial.model_dump_json()) == trial
+
+
+async def test_an_oracle_that_reaches_the_machine_is_stopped_and_its_task_rejected() -> None:
+    class Terminal(FakeEnvironment):
+        """Shows a terminal, and notes what is typed into it."""
+
+        typed: tuple[str, ...] = ()
+
+        async def observe(self) -> Observation:
+            seen = await super().observe()
+            prompt = Node(role="terminal", name="", value="$ ", states=["focused"])
+            return seen.model_copy(update={"tree": tree_of([prompt])})
+
+        async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
+            self.typed = (*self.typed, *([action.content] if isinstance(action, Type) else []))
+            return await super().act(action, points)
+
+    machine = Terminal()
+    wiping = fake_task(ADDED, oracle=steps({"action": "Type", "content": "sudo rm -rf /etc\n"}))
+
+    trial = await selftest(wiping, machine)
+
+    assert (trial.held, trial.reason) == (False, "oracle_fails")
+    assert "sudo rm -rf /etc\n" not in machine.typed
