@@ -48,6 +48,10 @@ GROUPS = {
         "What is asked of applications, and whether it may be.",
         {"check": "tasks", "selftest": "proving", "revalidate": "proving", "generate": "generating"},
     ),
+    "synth": Group(
+        "Synthetic data, whose labels are exact.",
+        {"grounding": "synthesising"},
+    ),
     "apps": Group(
         "The real applications that run on this machine.",
         {"list": "applications", "up": "applications", "down": "applications", "reset": "applications"},

@@ -52,6 +52,7 @@ class Recorder:
 
     def __init__(self, scratch: Scratch) -> None:
         self._browser = Browser(scratch, episodes=10_000_000)
+        self._opening = asyncio.Lock()
 
     async def __aenter__(self) -> Recorder:
         return self
@@ -73,7 +74,8 @@ class Recorder:
         failure: Exception | None = None
         for _ in range(_TRIES):
             look = Screen(width=screen.look.width, height=screen.look.height, ratio=screen.look.ratio)
-            context = await self._browser.context(look)
+            async with self._opening:  # a browser that is not there yet is started once
+                context = await self._browser.context(look)
             try:
                 async with asyncio.timeout(_SECONDS):
                     return await _seen(context, screen.html)
