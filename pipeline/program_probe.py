@@ -52,15 +52,15 @@ class KeyFileProbe(Model):
 class CellsProbe(Model):
     """A workbook (xlsx).
 
-    `values` and `formulas`: the rows of `cells` (`A1`, `B2:D9`) of a sheet, the first where none is named, without what
-    is empty at the end. `sheets`: one row with each sheet's name. `charts`: [sheet, kind, title] of each chart.
-    `fonts`: [bold, italic, colour of the ground] of each cell.
+    `values` and `formulas`: the rows of `cells` (`A1`, `B2:D9`; all where none are named) of a sheet, the first where
+    none is named, without what is empty at the end. `sheets`: one row with each sheet's name. `charts`: [sheet, kind,
+    title] of each chart. `fonts`: [bold, italic, colour of the ground] of each cell.
     """
 
     kind: Literal["cells"]
     path: str
     sheet: str = ""
-    cells: str = "A1:Z200"
+    cells: str = ""
     what: Literal["values", "formulas", "sheets", "charts", "fonts"] = "values"
 
 
@@ -68,7 +68,8 @@ class DocumentProbe(Model):
     """A text document (docx).
 
     `paragraphs`: [text, style] of each that has text. `fonts`: [text, bold, italic, underlined] of each run of
-    characters. `layout`: [text, alignment]. `tables`: the cells of every row of every table.
+    characters, by its own marks or those of its styles. `layout`: [text, alignment]. `tables`: the cells of every row
+    of every table.
     """
 
     kind: Literal["document"]
@@ -77,7 +78,7 @@ class DocumentProbe(Model):
 
 
 class SlidesProbe(Model):
-    """A presentation (pptx): [number of the slide, text] of every shape with text, or of its notes."""
+    """A presentation (pptx): [number of the slide, text] of every shape and cell with text, or of its notes."""
 
     kind: Literal["slides"]
     path: str
@@ -98,7 +99,8 @@ class OdfProbe(Model):
 
 
 class ImageProbe(Model):
-    """A picture: one row [format, width, height, mode], or the colour `#rrggbb` of the pixel at `x`, `y`."""
+    """A picture: one row [format, width, height, mode], or the colour of the pixel at `x`, `y`: `#rrggbb`, `#rrggbbaa`
+    where it lets something through, or `transparent`."""
 
     kind: Literal["image"]
     path: str

@@ -13,10 +13,12 @@ import openpyxl
 import pptx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.oxml import OxmlElement
 from odf import draw, opendocument, style, table, text
 from openpyxl.chart import BarChart, Reference
 from openpyxl.styles import Font, PatternFill
 from PIL import Image
+from pptx.util import Inches
 from pydantic import TypeAdapter
 
 from pipeline.envs import product_readers
@@ -164,6 +166,98 @@ def test_a_sheet_is_found_by_its_name() -> None:
 def test_pictures_by_size_and_by_pixel() -> None:
     assert read_file(probe("image"), picture()) == [["PNG", "4", "3", "RGB"]]
     assert read_file(probe("image", x="2", y="1"), picture("bmp")) == [["#ff8000"]]
+
+
+@pytest.mark.parametrize(
+    ("colour", "told"),
+    [((1, 2, 3, 255), "#010203"), ((1, 2, 3, 128), "#01020380"), ((255, 0, 0, 0), "transparent")],
+)
+def test_what_a_pixel_lets_through_is_told(colour: tuple[int, int, int, int], told: str) -> None:
+    made = saved(lambda file: Image.new("RGBA", (2, 2), colour).save(file, "png"))
+
+    assert read_file(probe("image", x="1", y="1"), made) == [[told]]
+
+
+@pytest.mark.parametrize(("x", "y"), [("4", "0"), ("0", "3"), ("-1", "0"), ("0", "")])
+def test_there_is_no_pixel_outside(x: str, y: str) -> None:
+    with pytest.raises(ValueError, match=r"outside|invalid literal"):
+        read_file(probe("image", x=x, y=y), picture())
+
+
+def test_a_sheet_is_read_to_its_last_cell_whatever_is_only_formatted() -> None:
+    book = openpyxl.Workbook()
+    first = book.worksheets[0]
+    first["AD1"], first["A250"] = "far", "late"
+    first["XFD1048576"].font = Font(bold=True)
+
+    rows = read_file(probe("cells"), saved(book.save))
+
+    assert (len(rows), rows[0][29], rows[249][0]) == (250, "far", "late")
+
+
+def test_a_sheet_that_is_too_large_is_refused_rather_than_cut() -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0]["XFD1048576"] = "x"
+
+    with pytest.raises(ValueError, match="larger than"):
+        read_file(probe("cells"), saved(book.save))
+
+
+def covered_sheet(times: int = 300) -> bytes:
+    """A cell over two columns, and below empty cells before one that is filled."""
+    made = opendocument.OpenDocumentSpreadsheet()
+    grid, first, second = table.Table(name="One"), table.TableRow(), table.TableRow()
+    wide, last, far = table.TableCell(numbercolumnsspanned=2), table.TableCell(), table.TableCell()
+    for cell, words in ((wide, "wide"), (last, "C"), (far, "far")):
+        cell.addElement(text.P(text=words))
+    for part in (wide, table.CoveredTableCell(), last):
+        first.addElement(part)
+    for part in (table.TableCell(numbercolumnsrepeated=times), far):
+        second.addElement(part)
+    for row in (first, table.TableRow(numberrowsrepeated=2), second):
+        grid.addElement(row)
+    made.spreadsheet.addElement(grid)
+    return saved(made.write)
+
+
+def test_covered_and_repeated_cells_keep_their_columns() -> None:
+    rows = read_file(probe("odf", what="cells"), covered_sheet())
+
+    assert (rows[0][:3], len(rows), rows[3].index("far")) == (["wide", "", "C"], 4, 300)
+    with pytest.raises(ValueError, match="larger than"):
+        read_file(probe("odf", what="cells"), covered_sheet(1_000_000))
+
+
+def test_marks_come_from_styles_too_and_links_have_them() -> None:
+    made = docx.Document()
+    made.add_heading("Title", 1)
+    line = made.add_paragraph()
+    line.add_run("strong", style="Strong")
+    line.add_run("plain", style="Strong").bold = False
+    line.add_run("slanted", style="Emphasis")
+    link = OxmlElement("w:hyperlink")
+    link.append(line.add_run("link")._r)
+    line._p.append(link)
+
+    marks = {row[0]: row[1:3] for row in read_file(probe("document", what="fonts"), saved(made.save))}
+
+    assert marks == {
+        "Title": ["true", "false"],
+        "strong": ["true", "false"],
+        "plain": ["false", "false"],
+        "slanted": ["false", "true"],
+        "link": ["false", "false"],
+    }
+
+
+def test_texts_in_groups_and_tables_of_slides_are_texts() -> None:
+    made = pptx.Presentation()
+    shapes = made.slides.add_slide(made.slide_layouts[6]).shapes
+    size = Inches(1)
+    shapes.add_group_shape().shapes.add_textbox(size, size, size, size).text_frame.text = "grouped"
+    shapes.add_table(1, 2, size, size, size, size).table.cell(0, 1).text = "in a cell"
+
+    assert read_file(probe("slides"), saved(made.save)) == [["1", "grouped"], ["1", "in a cell"]]
 
 
 def test_pages_of_a_pdf() -> None:

@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
+from typing import TypeVar
 
 import docx
 import openpyxl
 import pptx
 import pypdf
+from docx.styles.style import CharacterStyle
+from docx.text.hyperlink import Hyperlink
+from docx.text.paragraph import Paragraph
+from docx.text.run import Run
 from odf import opendocument, table, teletype, text
 from odf.draw import Page
 from odf.element import Element
 from openpyxl.cell.cell import Cell
+from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 from PIL import Image
+from pptx.shapes.autoshape import Shape
+from pptx.shapes.base import BaseShape
+from pptx.shapes.graphfrm import GraphicFrame
+from pptx.shapes.group import GroupShape
 
 from pipeline.program_probe import (
     CellsProbe,
@@ -33,10 +43,14 @@ from pipeline.program_probe import (
 )
 
 Table = list[list[str]]
+_Part = TypeVar("_Part", str, list[str])
 
 _MOST_BYTES = 200_000_000
-_MOST_REPEATED = 200
-"""Empty cells and rows at the end of a sheet are stored as one that is repeated a million times."""
+_MOST_CELLS = 200_000
+"""Of a table; who wants to know of a larger one asks for a part."""
+
+
+_SOLID = 255
 
 
 def read_file(probe: ProductProbe, content: bytes) -> Table:
@@ -94,11 +108,24 @@ def _workbook(probe: CellsProbe, file: io.BytesIO) -> Table:
     sheet = book[probe.sheet] if probe.sheet else book.worksheets[0]
     if not isinstance(sheet, Worksheet):
         raise ValueError(f"'{sheet.title}' has no cells")
-    found = sheet[probe.cells]
+    found = sheet[probe.cells or _filled(sheet)]
     rows = found if isinstance(found, tuple) else ((found,),)
     if probe.what == "fonts":
         return [_font(cell) for row in rows for cell in row]
     return _without_end([[spelled(cell.value) for cell in row] for row in rows])
+
+
+def _filled(sheet: Worksheet) -> str:
+    """The part of a sheet that has something in it: many have a format to the end of all rows and columns."""
+    places = [place for place, cell in sheet._cells.items() if cell.value is not None]
+    height, width = (max((place[way] for place in places), default=1) for way in (0, 1))
+    _refuse_more(height * width)
+    return f"A1:{get_column_letter(width)}{height}"
+
+
+def _refuse_more(cells: int) -> None:
+    if cells > _MOST_CELLS:
+        raise ValueError(f"a table of {cells} cells is larger than anybody should look through")
 
 
 def _charts(sheet: Worksheet) -> Iterator[list[str]]:
@@ -128,14 +155,33 @@ def _document(probe: DocumentProbe, file: io.BytesIO) -> Table:
         case "tables":
             return [[cell.text for cell in row.cells] for grid in document.tables for row in grid.rows]
         case "fonts":
-            runs = [run for paragraph in paragraphs for run in paragraph.runs if run.text.strip()]
-            return [
-                [one.text, *(spelled(bool(mark)) for mark in (one.bold, one.italic, one.underline))] for one in runs
-            ]
+            return [_marks(run, paragraph) for paragraph in paragraphs for run in _runs(paragraph) if run.text.strip()]
         case "layout":
             return [[one.text, one.alignment.name.lower() if one.alignment is not None else ""] for one in paragraphs]
         case "paragraphs":
             return [[one.text, (one.style.name or "") if one.style is not None else ""] for one in paragraphs]
+
+
+def _runs(paragraph: Paragraph) -> Iterator[Run]:
+    for part in paragraph.iter_inner_content():
+        yield from part.runs if isinstance(part, Hyperlink) else [part]
+
+
+def _marks(run: Run, paragraph: Paragraph) -> list[str]:
+    """A run and its marks: its own, else those of its style, else those of the paragraph's."""
+    styles = [*_line_of(run.style), *_line_of(paragraph.style)]
+    fonts = [run.font, *(style.font for style in styles)]
+    marks = ([font.bold for font in fonts], [font.italic for font in fonts], [font.underline for font in fonts])
+    return [run.text, *(spelled(bool(next((one for one in told if one is not None), False))) for told in marks)]
+
+
+def _line_of(style: object) -> Iterator[CharacterStyle]:
+    """A style and those that it builds on."""
+    seen: set[str] = set()
+    while isinstance(style, CharacterStyle) and style.style_id not in seen:
+        yield style
+        seen.add(style.style_id)
+        style = style.base_style
 
 
 def _slides(probe: SlidesProbe, file: io.BytesIO) -> Table:
@@ -143,9 +189,18 @@ def _slides(probe: SlidesProbe, file: io.BytesIO) -> Table:
     if probe.what == "notes":
         frames = [(number, slide.notes_slide.notes_text_frame) for number, slide in slides if slide.has_notes_slide]
         return [[str(number), frame.text] for number, frame in frames if frame is not None and frame.text.strip()]
-    shapes = [(number, shape) for number, slide in slides for shape in slide.shapes if shape.has_text_frame]
-    texts = [(number, shape.text_frame.text) for number, shape in shapes]
-    return [[str(number), words] for number, words in texts if words.strip()]
+    return [[str(number), words] for number, slide in slides for words in _texts(slide.shapes) if words.strip()]
+
+
+def _texts(shapes: Iterable[BaseShape]) -> Iterator[str]:
+    """The texts of shapes, of those that are grouped and of each cell of tables as well."""
+    for shape in shapes:
+        if isinstance(shape, GroupShape):
+            yield from _texts(shape.shapes)
+        elif isinstance(shape, GraphicFrame) and shape.has_table:
+            yield from (cell.text for cell in shape.table.iter_cells() if not cell.is_spanned)
+        elif isinstance(shape, Shape):
+            yield shape.text_frame.text
 
 
 def _odf(probe: OdfProbe, file: io.BytesIO) -> Table:
@@ -161,18 +216,33 @@ def _odf(probe: OdfProbe, file: io.BytesIO) -> Table:
             wanted = [sheet for sheet in sheets if probe.sheet in ("", sheet.getAttribute("name"))]
             if not wanted:
                 raise ValueError(f"there is no sheet '{probe.sheet}'")
-            return _without_end([cells for row in wanted[0].getElementsByType(table.TableRow) for cells in _row(row)])
+            return _sheet(wanted[0])
 
 
-def _row(row: Element) -> Iterator[list[str]]:
-    """A row of a sheet, as often as it is repeated."""
-    cells = [
-        teletype.extractText(cell)
-        for cell in row.getElementsByType(table.TableCell)
-        for _ in range(min(int(cell.getAttribute("numbercolumnsrepeated") or 1), _MOST_REPEATED))
-    ]
-    for _ in range(min(int(row.getAttribute("numberrowsrepeated") or 1), _MOST_REPEATED)):
-        yield cells
+def _sheet(sheet: Element) -> Table:
+    """The rows of a sheet. What is empty at the end is stored as one that is repeated a million times."""
+    rows: list[tuple[list[str], int]] = []
+    for row in sheet.getElementsByType(table.TableRow):
+        cells = [part for part in map(_cell, row.childNodes) if part is not None]
+        rows.append((_repeated(cells, ""), int(row.getAttribute("numberrowsrepeated") or 1)))
+    width = max((len(cells) for cells, _ in rows), default=0)
+    return _repeated([(cells + [""] * (width - len(cells)), times) for cells, times in rows], [""] * width)
+
+
+def _repeated(parts: Sequence[tuple[_Part, int]], empty: _Part) -> list[_Part]:
+    """Each part as often as it is repeated, up to the last that is not empty."""
+    last = max((number for number, (part, _) in enumerate(parts, 1) if part != empty), default=0)
+    _refuse_more(sum(times * max(1, len(part) if isinstance(part, list) else 1) for part, times in parts[:last]))
+    return [part for part, times in parts[:last] for _ in range(times)]
+
+
+def _cell(node: Element) -> tuple[str, int] | None:
+    """What a cell shows and how often it is repeated; nothing for what is no cell. One that another covers is empty."""
+    kinds = {table.TableCell(check_grammar=False).qname: True, table.CoveredTableCell(check_grammar=False).qname: False}
+    shows = kinds.get(getattr(node, "qname", None))
+    if shows is None:
+        return None
+    return (teletype.extractText(node) if shows else ""), int(node.getAttribute("numbercolumnsrepeated") or 1)
 
 
 def _below(element: Element, names: set[object]) -> Iterator[Element]:
@@ -188,5 +258,10 @@ def _image(probe: ImageProbe, file: io.BytesIO) -> Table:
         picture.load()
         if not probe.x:
             return [[picture.format or "", str(picture.width), str(picture.height), picture.mode]]
-        red, green, blue = picture.convert("RGB").crop((x := int(probe.x), y := int(probe.y), x + 1, y + 1)).tobytes()
-    return [[f"#{red:02x}{green:02x}{blue:02x}"]]
+        x, y = int(probe.x), int(probe.y)
+        if not (0 <= x < picture.width and 0 <= y < picture.height):
+            raise ValueError(f"({x}, {y}) lies outside a picture of {picture.width} by {picture.height}")
+        red, green, blue, solid = picture.convert("RGBA").crop((x, y, x + 1, y + 1)).tobytes()
+    if solid == 0:
+        return [["transparent"]]
+    return [[f"#{red:02x}{green:02x}{blue:02x}" + (f"{solid:02x}" if solid < _SOLID else "")]]
