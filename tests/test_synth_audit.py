@@ -1,0 +1,118 @@
+"""An audit that trusts no label: clicks through the real web environment, and refusals looked up in the pages' source.
+
+Pages are drawn anew from what the rows say; the listener in them tells which elements a press went through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.actions import Click, device_pixel
+from pipeline.dataset import Dataset
+from pipeline.envs.browser import Browser, Screen
+from pipeline.grounding import Grounding
+from pipeline.synth.asking import Question
+from pipeline.synth.drawing import Screen as Drawn
+from pipeline.synth.drawing import draw
+from pipeline.synth.making import Order, make
+from pipeline.synth.refusing import refusal
+from tests.synthetic import recorded, scene
+from tests.webworld import running_browser, running_world
+
+LISTENER = """<script>
+const clean = (text) => (text || '').replace(/\\s+/g, ' ').trim();
+for (const kind of ['pointerdown', 'mousedown', 'mouseup', 'click']) addEventListener(kind, (event) => {
+  event.preventDefault(); event.stopPropagation();
+  if (kind !== 'pointerdown') return;
+  window.reached = event.composedPath().filter((e) => e instanceof Element).map((e) => {
+    const r = e.getBoundingClientRect();
+    return { said: [clean(e.getAttribute('aria-label')), clean(e.innerText)], box: [r.left, r.top, r.right, r.bottom] };
+  });
+}, true);
+</script>"""
+SEED = 21
+
+
+def test_a_click_reaches_what_the_label_says(tmp_path: Path) -> None:
+    assert audited(tmp_path, 20) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_three_hundred_clicks_reach_what_their_labels_say(tmp_path: Path) -> None:
+    assert audited(tmp_path, 300) == []
+
+
+def test_a_hundred_refusals_fit_nothing_in_the_source_of_their_pages() -> None:
+    screens = [draw(SEED, number) for number in range(5)]
+    asked = [
+        (screen, question)
+        for screen, sighting in zip(screens, recorded(screens), strict=True)
+        for question in islice(refusal(scene(sighting.shown, screen.language)), 20)
+    ]
+
+    assert len(asked) == 100
+    assert [question.label for screen, question in asked if stands(question, screen.html)] == []
+
+
+def audited(folder: Path, clicks: int) -> list[str]:
+    """Rows whose click went elsewhere, of this many with a place."""
+    asyncio.run(make(str(folder / "data"), Order(rows=clicks * 5 // 4, seed=SEED), lambda _: None))
+    rows = [row for row in Dataset(str(folder / "data")).rows(Grounding) if row.target][:clicks]
+    assert len(rows) == clicks
+    return asyncio.run(missed(rows))
+
+
+async def missed(rows: Sequence[Grounding]) -> list[str]:
+    found: list[str] = []
+    async with running_browser() as browser:
+        for number, own in groupby(rows, key=lambda row: row.screen_number):
+            found += await missed_on(browser, draw(SEED, number), list(own))
+    return found
+
+
+async def missed_on(browser: Browser, drawn: Drawn, rows: Sequence[Grounding]) -> list[str]:
+    screen = Screen(width=drawn.look.width, height=drawn.look.height, ratio=drawn.look.ratio)
+    found = []
+    async with running_world(browser, screen) as world:
+        await world.open(drawn.html.replace("</body>", f"{LISTENER}</body>"))
+        for row in rows:
+            assert row.point is not None
+            await world.ask("window.reached = []")
+            await world.environment.act(Click(point=row.point), [device_pixel(row.point, row.width, row.height)])
+            reached = await world.ask("window.reached")
+            assert isinstance(reached, list)
+            if not any(is_it(one, row) for one in reached):
+                found.append(f"{row.family} {row.instruction} {row.target} {reached[:2]}")
+    return found
+
+
+def is_it(reached: dict[str, Any], row: Grounding) -> bool:
+    """Whether the press went through the labelled element: it says so, and the box is its own, or its text's."""
+    assert row.target is not None
+    box, ratio = row.target.box, row.device_ratio
+    left, top, right, bottom = (edge * ratio for edge in reached["box"])
+    around = left < box.left + 1 and top < box.top + 1 and right > box.right - 1 and bottom > box.bottom - 1
+    if row.target.role == "text":
+        return around and row.target.text in reached["said"][1]
+    exact = abs(left - box.left) <= 1 and abs(right - box.right) <= 1 and abs(top - box.top) <= 1
+    return exact and abs(bottom - box.bottom) <= 1
+
+
+def stands(question: Question, html: str) -> bool:
+    """Whether what was refused is in the source after all."""
+    wanted = question.wanted
+    if wanted.purpose:
+        return bool(re.search(rf'data-(?:icon|act)="{wanted.purpose}"', html))
+    if question.label.startswith("place "):
+        _, place, noun = question.label.split(" ", 2)
+        return html.count(f'data-noun="{noun}|') >= int(place)
+    name: str = wanted.label or wanted.colour
+    return name in html
