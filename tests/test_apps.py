@@ -25,7 +25,7 @@ TEMPLATES = {
     "fava": "29cca1c1b132dc3d8a4c7e4c",
     "ihatemoney": "74eae18ccc20e9f62b548a8f",
     "maildev": "66e2e0bbb90a652f8e7b4bef",
-    "node-red": "3f3ab0e68ab4a0d047af3ee6",
+    "node-red": "8d537757901c862eb817ebad",
     "jupyterlab": "7aaab97d1a033b939baeba3f",
     "lektor": "9f5ebab0e0ea2265ec9cccd2",
     "sqlite-web": "f2d85684c7cf87256e7c866b",
@@ -99,6 +99,20 @@ async def test_an_application_starts_is_changed_and_is_reset(app_id: str, scratc
     async with httpx.AsyncClient(trust_env=False, follow_redirects=True, headers=browser_like) as client:
         assert (await client.get(instance.base_url + instance.entry.home)).status_code == 200
     await instance.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+async def test_node_red_knows_no_node_that_runs_code_or_reaches_files_or_a_network(scratch: Scratch) -> None:
+    instance = Instance(load_app("node-red"), scratch)
+    await instance.start()
+    async with httpx.AsyncClient(trust_env=False, base_url=instance.base_url) as client:
+        found = (await client.get("/nodes", headers={"Accept": "application/json"})).json()
+    await instance.close()
+
+    known = {kind for one in found for kind in one["types"]}
+    assert {one["type"] for one in FLOWS} - {"tab"} <= known
+    assert not known & {"function", "exec", "file", "file in", "watch", "http in", "http request", "tcp in", "udp in"}
 
 
 @pytest.mark.slow

@@ -114,6 +114,26 @@ def test_wires_of_the_flows_lead_to_nodes() -> None:
     assert {target for ports in wires if isinstance(ports, list) for port in ports for target in port} <= known
 
 
+MACHINE = ["10-function", "90-exec", "10-file", "23-watch", "21-httpin", "21-httprequest", "31-tcpin", "32-udp"]
+
+
+@cache
+def loaded() -> str:
+    """The settings' list of kinds of nodes that are loaded, and no others."""
+    return load_app("node-red").files["settings.js"].partition("nodesIncludes: [")[2].partition("]")[0]
+
+
+@pytest.mark.parametrize("kind", MACHINE)
+def test_no_node_can_run_code_or_reach_files_or_a_network(kind: str) -> None:
+    assert "20-inject.js" in loaded()
+    assert f'"{kind}.js"' not in loaded()
+
+
+def test_every_node_of_the_flows_is_of_a_kind_that_is_loaded() -> None:
+    kinds = {str(one["type"]) for one in nodes().values()} - {"tab"}
+    assert kinds and all(f"-{kind}.js" in loaded() for kind in kinds)
+
+
 def test_no_node_does_anything_by_itself() -> None:
     injects = [one for one in nodes().values() if one["type"] == "inject"]
     assert injects and not any(one["repeat"] or one["crontab"] or one["once"] for one in injects)
