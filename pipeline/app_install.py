@@ -70,11 +70,17 @@ class Place(NamedTuple):
 
 
 def home() -> Path:
-    """The cache folder, `$PATHPROOF_HOME` or `~/.cache/pathproof`; where it is new, it is nobody else's."""
-    folder = Path(os.environ.get("PATHPROOF_HOME") or "~/.cache/pathproof").expanduser().absolute()
+    """The cache folder, `$PATHPROOF_HOME` or `~/.cache/pathproof`.
+
+    It is nobody else's; only a folder that was named, and was there before, keeps the rights that its owner gave it.
+    """
+    named = os.environ.get("PATHPROOF_HOME")
+    folder = Path(named or "~/.cache/pathproof").expanduser().absolute()
     with suppress(OSError):  # told by whoever writes there
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
+        if not named and folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
     return folder
 
 

@@ -1,6 +1,6 @@
 """A dataset in a local folder: links and renames make objects whole, fsync makes them durable, flock keeps drivers out.
 
-Knows files, nothing of what is in them.
+What is made here is for this user alone. Knows files, nothing of what is in them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import pyarrow.fs as pafs
 from pipeline.errors import RunError
 
 LOCK_NAME = "driver.lock"
+
+_OURS = 0o600
 
 
 class LocalStorage(NamedTuple):
@@ -46,9 +48,9 @@ class LocalStorage(NamedTuple):
 
     def prepare(self, folders: list[str]) -> None:
         """Make the folders."""
-        self._make_root()
         for folder in folders:
-            (self.root / folder).mkdir(parents=True, exist_ok=True)
+            self._make_folder(self.root / folder)
+        self._make_folder(self.root)
 
     def drop(self, folders: list[str]) -> None:
         """Remove the folders that are there and empty."""
@@ -127,8 +129,8 @@ class LocalStorage(NamedTuple):
     def new_file(self, key: str) -> Iterator[BinaryIO]:
         """A new file under its final name: what a killed process leaves of it was never listed, and is never read."""
         path = self.root / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        raw = path.open("xb")
+        self._make_folder(path.parent)
+        raw = _new(path)
         whole = False
         try:
             with raw:
@@ -141,16 +143,17 @@ class LocalStorage(NamedTuple):
             if not whole:
                 path.unlink(missing_ok=True)
 
-    def _make_root(self) -> None:
-        """The folder itself; one that we make is nobody else's, whatever it will hold."""
+    def _make_folder(self, folder: Path) -> None:
+        """A folder, the dataset's own or below it; what was there keeps its rights, only our files in it are closed."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
-        self.root.mkdir(mode=0o700, exist_ok=True)
+        for made in reversed([folder, *(above for above in folder.parents if above.is_relative_to(self.root))]):
+            made.mkdir(mode=0o700, exist_ok=True)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """The kernel drops the lock with the process, however it ends, so there is never a stale one to remove."""
-        self._make_root()
-        descriptor = os.open(self.root / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
+        self._make_folder(self.root)
+        descriptor = os.open(self.root / LOCK_NAME, os.O_RDWR | os.O_CREAT, _OURS)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -176,10 +179,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_tree(root: Path) -> None:
-    """Make everything in a folder durable."""
+    """Make everything in a folder durable, and this user's alone."""
     for folder, _, names in os.walk(root):
+        Path(folder).chmod(0o700)
         for name in names:
             with (Path(folder) / name).open("rb") as file:
+                os.fchmod(file.fileno(), _OURS)
                 os.fsync(file.fileno())
         sync_folder(Path(folder))
 
@@ -202,11 +207,16 @@ def _kind(path: Path) -> str:
     return "a folder" if path.is_dir() else "a pipe" if path.is_fifo() else "a link, socket or device"
 
 
+def _new(path: Path) -> BinaryIO:
+    """A file that was not there, without rights for others."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS), "wb")
+
+
 def _written_aside(path: Path, data: bytes) -> Path:
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
     with ExitStack() as undo:
         undo.callback(temporary.unlink, missing_ok=True)
-        with temporary.open("xb") as file:
+        with _new(temporary) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -18,8 +18,11 @@ from pipeline.cli import app_for
 from pipeline.commands import running
 from pipeline.config import RunConfig
 from pipeline.errors import RunError
+from pipeline.exports.files import whole_folder
 from pipeline.exposure import exposed, refuse
 from pipeline.guardian import MARK
+from pipeline.llm.cache import ReplyCache
+from pipeline.llm.reply import Reply
 from pipeline.local_storage import LocalStorage
 
 _LISTENER = """
@@ -104,8 +107,74 @@ def test_a_run_says_beforehand_what_of_other_runs_can_be_reached(capsys: pytest.
     assert listener in capsys.readouterr().err
 
 
-def test_a_new_dataset_and_a_new_cache_are_nobody_else_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    LocalStorage(tmp_path / "runs" / "first").prepare(["steps"])
-    monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path / "cache"))
+def rights(root: Path) -> dict[str, int]:
+    """What may be done with a folder and with all in it, in the bits for the owner, the group and others."""
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in [root, *root.rglob("*")]}
 
-    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "runs" / "first", home())} == {0o700}
+
+@pytest.fixture(autouse=True)
+def an_open_mask() -> Iterator[None]:
+    """Nothing but what we ask for keeps others out."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def test_a_dataset_in_a_new_folder_is_nobody_else_s(tmp_path: Path) -> None:
+    LocalStorage(tmp_path / "runs" / "first").prepare(["steps"])
+
+    assert rights(tmp_path / "runs" / "first") == {"first": 0o700, "steps": 0o700}
+
+
+def test_a_dataset_in_an_open_folder_has_files_that_are_nobody_else_s(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "mine")
+    storage.root.mkdir(mode=0o755)
+    storage.prepare(["steps"])
+    storage.create("run.json", b"{}")
+    storage.replace("steps/one", b"1")
+    with storage.new_file("frames/two") as file:
+        file.write(b"2")
+    with storage.lock():
+        pass
+
+    folders = {"mine": 0o755, "steps": 0o700, "frames": 0o700}
+    assert rights(storage.root) == folders | dict.fromkeys(["run.json", "one", "two", "driver.lock"], 0o600)
+
+
+def test_an_export_is_nobody_else_s(tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "out") as aside:
+        begun = rights(aside)
+        (aside / "data").mkdir()
+        (aside / "data" / "train.jsonl").write_text("{}", encoding="utf-8")
+
+    assert list(begun.values()) == [0o700]
+    assert rights(tmp_path / "out") == {"out": 0o700, "data": 0o700, "train.jsonl": 0o600}
+
+
+def test_replies_that_are_kept_are_nobody_else_s(tmp_path: Path) -> None:
+    ReplyCache(tmp_path).write("abcd", Reply(call_id="1", outcome="answered", text="yes"))
+
+    assert rights(tmp_path)["ab"] == 0o700
+
+
+@pytest.mark.parametrize("begins", [None, 0o755])
+def test_the_cache_is_nobody_else_s_however_old_it_is(
+    begins: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PATHPROOF_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if begins is not None:
+        (tmp_path / ".cache" / "pathproof").mkdir(mode=begins, parents=True)
+
+    assert stat.S_IMODE(home().stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("begins", "then"), [(None, 0o700), (0o755, 0o755)])
+def test_a_cache_that_was_named_is_closed_where_it_is_new(
+    begins: int | None, then: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATHPROOF_HOME", str(tmp_path / "cache"))
+    if begins is not None:
+        (tmp_path / "cache").mkdir(mode=begins)
+
+    assert stat.S_IMODE(home().stat().st_mode) == then

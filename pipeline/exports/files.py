@@ -46,7 +46,7 @@ _ROLES = {
 def whole_folder(out: Path) -> Iterator[Path]:
     """A folder to fill, which becomes `out` when the block ends well and vanishes otherwise.
 
-    All of it is durable by then. Raises ConfigError when `out` is there and not an empty folder.
+    All of it is durable by then, and this user's alone. Raises ConfigError when `out` is there and not an empty folder.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"out: {out} is already there; choose another name")
@@ -71,7 +71,7 @@ def _held_aside(out: Path) -> Iterator[Path]:
                     shutil.rmtree(left, ignore_errors=True)
     for last in (False, False, True):
         aside = out.with_name(f".{out.name}.{uuid.uuid4().hex}.tmp")
-        aside.mkdir()
+        aside.mkdir(mode=0o700)
         with held_folder(aside) as held:
             # Somebody may take it for a dead one's before it is held; where folders cannot be held, nobody does.
             if held or last:

@@ -48,7 +48,7 @@ class ReplyCache:
         path, text = self._path(name), reply.model_dump_json()
         aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.new")
         with boundary(SinkError, "reply_cache"):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 aside.write_text(_Entry(sha256=_hash(name, text), reply=text).model_dump_json(), encoding="utf-8")
                 aside.replace(path)
