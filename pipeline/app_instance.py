@@ -20,7 +20,7 @@ from functools import partial
 import httpx
 
 from pipeline import relay
-from pipeline.apart import APART, can_part
+from pipeline.apart import before_command, can_part
 from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
 from pipeline.app_install import install, place_of, render, tail, variables
 from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
@@ -177,7 +177,8 @@ class Instance:
             except OSError as error:
                 raise _PortTakenError from error
             number = listener.fileno()
-            inside = [*APART, sys.executable, "-I", "-S", relay.__file__, str(number), str(port), *command]
+            relayed = [sys.executable, "-I", "-S", relay.__file__, str(number), str(port), *command]
+            inside = [*before_command(), *relayed]
             return self._started(inside, values, number)
 
     def _started(self, command: Sequence[str], values: Mapping[str, str], *descriptors: int) -> subprocess.Popen[bytes]:

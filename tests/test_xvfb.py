@@ -400,6 +400,7 @@ async def test_an_episode_in_a_real_program(desktop: DesktopEnvironment) -> None
     assert target is not None
     assert (target.role, target.states) == ("textbox", ["editable", "focused"])
     await desktop.act(Hotkey(keys=["Control", "a"]), [])
+    await desktop.observe()
     flags = (await desktop.act(Type(content="naïve “你好”"), [])).flags
     await desktop.act(Hotkey(keys=["Control", "s"]), [])
     reads = {

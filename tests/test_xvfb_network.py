@@ -77,9 +77,11 @@ async def test_a_program_reaches_itself(machine: XvfbMachine) -> None:
 
 
 async def test_no_program_enters_the_network_of_its_host(machine: XvfbMachine) -> None:
-    ran = await machine.run(["nsenter", "--net=/proc/1/ns/net", "true"], seconds=10)
+    entered = ["nsenter", "--net=/proc/1/ns/net", "readlink", "/proc/self/ns/net"]
 
-    assert ran.code != 0
+    ran = await machine.run(entered, seconds=10)
+
+    assert ran.out.decode().strip() != str(Path("/proc/self/ns/net").readlink())
 
 
 @pytest.mark.skipif(shutil.which("xfce4-terminal") is None, reason="there is no terminal")

@@ -7,8 +7,8 @@
 
 Everything is started in a scratch folder, so that an end of ours, even by SIGKILL, takes all of it along. Programs see
 an environment that is made here, nothing of ours: it may hold keys. Each program finds a network of its own, in which
-there is only itself, where the system lets us make one. For the rest they run as the user that we are, on this machine:
-a session is private, it is no wall. Knows nothing of what is done in it.
+there is only itself, and processes of its own, which end with it, where the system lets us make them. For the rest they
+run as the user that we are, on this machine: a session is private, it is no wall. Knows nothing of what is done in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import psutil
 
-from pipeline.apart import APART, can_part
+from pipeline.apart import before_command, can_part
 from pipeline.app_install import SURROUNDINGS, tail
 from pipeline.envs.left_sockets import sockets_of
 from pipeline.envs.x11_display import Display
@@ -114,7 +114,7 @@ class Session:
             "env",
             "-i",
             *(f"{name}={value}" for name, value in pairs.items()),
-            *(APART if self.apart else ()),
+            *(before_command() if self.apart else ()),
             *argv,
         ]
 
