@@ -101,8 +101,8 @@ def is_it(reached: dict[str, Any], row: Grounding) -> bool:
     left, top, right, bottom = (edge * ratio for edge in reached["box"])
     around = left < box.left + 1 and top < box.top + 1 and right > box.right - 1 and bottom > box.bottom - 1
     if row.target.role == "text":
-        return around and row.target.text in reached["said"][1]
-    exact = abs(left - box.left) <= 1 and abs(right - box.right) <= 1 and abs(top - box.top) <= 1
+        return bool(around and row.target.text in reached["said"][1])
+    exact: bool = abs(left - box.left) <= 1 and abs(right - box.right) <= 1 and abs(top - box.top) <= 1
     return exact and abs(bottom - box.bottom) <= 1
 
 

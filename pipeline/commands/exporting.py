@@ -15,11 +15,13 @@ from pipeline.export import export as export_rows
 from pipeline.exports.trainers import renderer_for
 from pipeline.redact import redact as redact_folder
 from pipeline.storage import local_path, storage_of
+from pipeline.synth.giving import give
 
 EXPORT_EXAMPLES = examples(
     "pathproof export runs/second --to sft --out sets/sft",
     "pathproof export runs/second --to rl-step --for verl --split-by app --test-share 0.2 --out sets/verl",
     "pathproof export runs/second --to prm --for trl --explore exclude --out sets/prm",
+    "pathproof export data/grounding --to grounding --for ms-swift --out sets/grounding",
 )
 
 REDACT_EXAMPLES = examples(
@@ -30,7 +32,7 @@ REDACT_EXAMPLES = examples(
 
 def export(
     folder: Folder,
-    shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto or mopd.")],
+    shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto, mopd; or grounding.")],
     out: Annotated[str, typer.Option(metavar="PATH", help="The local folder to write; must not be there yet.")],
     trainer: Annotated[
         str, typer.Option("--for", metavar="TRAINER", help="hf, verl, trl, llama-factory or ms-swift.")
@@ -50,6 +52,10 @@ def export(
     ] = False,
 ) -> int:
     """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons."""
+    if shape == "grounding":
+        counts = give(folder, local_path("out", out), trainer)
+        typer.echo(f"rows={counts.total()} splits={_counted(counts)} out={out}")
+        return 0
     renderer_for(shape, trainer)
     wanted = {
         "shape": shape,

@@ -1,0 +1,193 @@
+"""Labelled places as rows for trainers: a question with its picture, and where to point or that there is nothing.
+
+Replies are `[x,y]` between 0 and 999, `[-1,-1]` for a refusal; ms-swift also gets the box as one of its `objects`, in
+pixels, which it brings into the form of each model by itself. Knows nothing of how rows came about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, get_args
+
+import pyarrow.parquet as pq
+
+from pipeline.actions import Model
+from pipeline.dataset import Dataset
+from pipeline.errors import ConfigError
+from pipeline.exports.files import whole_folder
+from pipeline.grounding import Grounding
+from pipeline.records import Frame
+from pipeline.schema import schema_of_model, to_rows
+from pipeline.storage import Address
+from pipeline.structs import Image
+
+Trainer = Literal["hf", "ms-swift", "verl"]
+
+PICTURES = "images"
+"""Folder of picture files, beside the JSON lines."""
+
+NOTHING = "[-1,-1]"
+"""The reply where nothing fits."""
+
+_ASK = "<image>Point at what this asks for, as [x,y] from 0 to 999, or [-1,-1] if it is not there: "
+
+
+class Said(Model):
+    """A message."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Objects(Model):
+    """ms-swift: what the marks in the messages stand for."""
+
+    ref: list[str]
+    bbox: list[list[int]]
+    bbox_type: Literal["real"] = "real"
+
+
+class Conversation(Model):
+    """A row of JSON lines; `objects` for ms-swift only."""
+
+    messages: list[Said]
+    images: list[str]
+    objects: Objects | None = None
+
+
+class GroundTruth(Model):
+    """verl: what a reward function is given: the box in pixels, nothing for a refusal."""
+
+    box: list[int]
+    point: list[int]
+    refusal: bool
+    width: int
+    height: int
+
+
+class RewardModel(Model):
+    """verl: how a row is rewarded."""
+
+    style: Literal["rule"] = "rule"
+    ground_truth: GroundTruth
+
+
+class Extra(Model):
+    """verl: where a row comes from."""
+
+    split: str
+    index: int
+    row_id: str
+    kind: str
+
+
+class VerlRow(Model):
+    """A row of Parquet for verl, its picture in it."""
+
+    data_source: Literal["pathproof/grounding"] = "pathproof/grounding"
+    prompt: list[Said]
+    images: list[Image]
+    ability: Literal["grounding"] = "grounding"
+    reward_model: RewardModel
+    extra_info: Extra
+
+
+def reply_of(row: Grounding) -> str:
+    """Where to point."""
+    return f"[{row.point.x},{row.point.y}]" if row.point else NOTHING
+
+
+def conversation(row: Grounding, picture: str, trainer: Trainer) -> Conversation:
+    """The row as messages."""
+    if trainer == "ms-swift" and row.target:
+        box = row.target.box
+        ref = row.target.text or row.target.name
+        messages = [Said(role="user", content=f"<image>{row.instruction}"), Said(role="assistant", content="<bbox>")]
+        objects = Objects(ref=[ref], bbox=[[box.left, box.top, box.right, box.bottom]])
+        return Conversation(messages=messages, images=[picture], objects=objects)
+    asked, answered = Said(role="user", content=_ASK + row.instruction), Said(role="assistant", content=reply_of(row))
+    return Conversation(messages=[asked, answered], images=[picture])
+
+
+def verl_row(row: Grounding, frame: Frame, index: int) -> VerlRow:
+    """The row as verl reads it."""
+    box = row.target.box if row.target else None
+    truth = GroundTruth(
+        box=[box.left, box.top, box.right, box.bottom] if box else [],
+        point=[row.point.x, row.point.y] if row.point else [-1, -1],
+        refusal=row.refusal,
+        width=row.width,
+        height=row.height,
+    )
+    return VerlRow(
+        prompt=[Said(role="user", content=_ASK + row.instruction)],
+        images=[frame.image],
+        reward_model=RewardModel(ground_truth=truth),
+        extra_info=Extra(split=row.split, index=index, row_id=row.row_id, kind=row.kind),
+    )
+
+
+def give(address: Address, out: Path, trainer: str) -> Counter[str]:
+    """Write the rows of a dataset for a trainer, a file per split; how many each has.
+
+    Raises ConfigError for a trainer that cannot read them, a folder without labelled places, or an `out` that is there.
+    """
+    for known in get_args(Trainer):
+        if known == trainer:
+            return _given(Dataset(address), out, known)
+    raise ConfigError(f"export: grounding is for {', '.join(get_args(Trainer))}, not {trainer}")
+
+
+def _given(dataset: Dataset, out: Path, trainer: Trainer) -> Counter[str]:
+    rows = dataset.rows(Grounding)
+    if not rows:
+        raise ConfigError(f"export: {dataset.storage.address} holds no labelled places")
+    by_frame: dict[str, list[Grounding]] = {}
+    for row in rows:
+        by_frame.setdefault(row.frame_sha256, []).append(row)
+    with whole_folder(out) as folder:
+        return _verl(dataset, folder, by_frame) if trainer == "verl" else _lines(dataset, folder, by_frame, trainer)
+
+
+def _lines(dataset: Dataset, folder: Path, by_frame: Mapping[str, list[Grounding]], trainer: Trainer) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    (folder / PICTURES).mkdir()
+    for frame in _frames(dataset, by_frame):
+        picture = f"{PICTURES}/{frame.sha256}.png"
+        (folder / picture).write_bytes(frame.image.bytes)
+        for row in by_frame[frame.sha256]:
+            line = conversation(row, picture, trainer).model_dump_json(exclude_none=True)
+            with (folder / f"{row.split}.jsonl").open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+            counts[row.split] += 1
+    return counts
+
+
+def _verl(dataset: Dataset, folder: Path, by_frame: Mapping[str, list[Grounding]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    schema = schema_of_model(VerlRow)
+    splits = sorted({row.split for rows in by_frame.values() for row in rows})
+    writers = {split: pq.ParquetWriter(folder / f"{split}.parquet", schema, compression="zstd") for split in splits}
+    try:
+        for frame in _frames(dataset, by_frame):
+            own = by_frame[frame.sha256]
+            for split in sorted({row.split for row in own}):
+                found = [verl_row(row, frame, counts[split] + at) for at, row in enumerate(own) if row.split == split]
+                writers[split].write_table(to_rows(found, schema))
+                counts[split] += len(found)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return counts
+
+
+def _frames(dataset: Dataset, wanted: Mapping[str, object]) -> Iterator[Frame]:
+    """Each picture once; those of one part are in memory together."""
+    seen: set[str] = set()
+    for part in dataset.parts("frames"):
+        for frame in dataset.part_rows(part):
+            if isinstance(frame, Frame) and frame.sha256 in wanted and frame.sha256 not in seen:
+                seen.add(frame.sha256)
+                yield frame

@@ -1,0 +1,71 @@
+"""What trainers read of labelled places says the same as the rows, picture by picture."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.dataset import Dataset
+from pipeline.errors import ConfigError
+from pipeline.grounding import Grounding
+from pipeline.synth.giving import NOTHING, give, reply_of
+from pipeline.synth.making import Order, make
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("giving") / "data"
+    asyncio.run(make(str(path), Order(rows=24, seed=4), lambda _: None))
+    return path
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> list[Grounding]:
+    return Dataset(str(folder)).rows(Grounding)
+
+
+def lines(out: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for file in sorted(out.glob("*.jsonl")) for line in file.read_text().splitlines()]
+
+
+def test_plain_rows_answer_with_a_point_or_with_nothing(folder: Path, rows: list[Grounding], tmp_path: Path) -> None:
+    give(str(folder), tmp_path / "out", "hf")
+    answers = [made["messages"][1]["content"] for made in lines(tmp_path / "out")]  # type: ignore[index]
+
+    assert sorted(answers) == sorted(map(reply_of, rows))
+    assert answers.count(NOTHING) == sum(row.refusal for row in rows) > 0
+
+
+def test_pictures_lie_beside_the_rows(folder: Path, tmp_path: Path) -> None:
+    give(str(folder), tmp_path / "out", "hf")
+
+    named = {path for made in lines(tmp_path / "out") for path in made["images"]}  # type: ignore[attr-defined]
+    assert named
+    assert {(tmp_path / "out" / path).read_bytes()[:4] for path in named} == {b"\x89PNG"}
+
+
+def test_ms_swift_gets_boxes_in_pixels(folder: Path, rows: list[Grounding], tmp_path: Path) -> None:
+    give(str(folder), tmp_path / "out", "ms-swift")
+    boxes = [made["objects"]["bbox"][0] for made in lines(tmp_path / "out") if "objects" in made]  # type: ignore[index]
+
+    held = [row.target.box for row in rows if row.target]
+    assert sorted(boxes) == sorted([box.left, box.top, box.right, box.bottom] for box in held)
+
+
+def test_verl_rows_hold_their_picture_and_what_is_right(folder: Path, rows: list[Grounding], tmp_path: Path) -> None:
+    counts = give(str(folder), tmp_path / "out", "verl")
+    made = [row for file in sorted((tmp_path / "out").glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+
+    assert counts.total() == len(made) == len(rows)
+    truths = {row["extra_info"]["row_id"]: row["reward_model"]["ground_truth"] for row in made}
+    assert {row.row_id: row.refusal for row in rows} == {name: truth["refusal"] for name, truth in truths.items()}
+    assert all(row["prompt"][0]["content"].count("<image>") == len(row["images"]) == 1 for row in made)
+
+
+def test_other_trainers_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not trl"):
+        give(str(folder), tmp_path / "out", "trl")
