@@ -15,14 +15,15 @@ import pytest
 
 from pipeline.actions import Pixel
 from pipeline.debian_install import missing
-from pipeline.envs import qemu, qemu_vm
-from pipeline.envs.fake_qemu import PRESSED, TORN
+from pipeline.envs import qemu, qemu_files, qemu_vm
+from pipeline.envs.fake_qemu import CUT, PRESSED, TORN
 from pipeline.envs.machine import Machine
 from pipeline.envs.machine_restore import MARK, restore
 from pipeline.envs.machines import Machines
 from pipeline.envs.qemu import QemuMachine
 from pipeline.envs.qemu_accel import PACKAGES
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
+from pipeline.found_files import SPECIAL
 from pipeline.frames import frame_of
 from tests.qemus import IMAGE, fake_machine, fake_ready
 
@@ -155,9 +156,51 @@ async def test_files_are_written_read_listed_and_removed_within_the_home_folder_
     await machine.remove("never there")
     assert await machine.files() == {}
     assert await machine.files("never there") == {}
-    for path in ("../x", "/etc/passwd", "a/../../x", ""):
-        with pytest.raises(ValueError, match="no path below"):
+    for path in ("../x", "/etc/passwd", "a/../../x", "", "no text \udcff"):
+        with pytest.raises(ValueError, match=r"no path below|surrogates"):
             await machine.read(path)
+
+
+async def test_what_is_no_file_is_listed_as_such_and_not_read(machine: Machine) -> None:
+    await machine.run(["sh", "-c", "mkfifo pipe; truncate -s 65M large; ln -s pipe link"], seconds=5)
+
+    found = await machine.files()
+
+    assert (found["pipe"], found["large"].split()[:2]) == (SPECIAL, ["large", str(65 << 20)])
+    assert "link" not in found
+    for path in ("pipe", "link"):
+        with pytest.raises(FileNotFoundError):
+            await machine.read(path)
+    with pytest.raises(OSError, match="more than"):
+        await machine.read("large")
+    await machine.write("pipe", b"1")
+    assert await machine.read("pipe") == b"1"
+
+
+async def test_links_lead_within_the_home_folder_only(machine: Machine) -> None:
+    await machine.write("inside", b"1")
+    await machine.run(["sh", "-c", "ln -s inside near; ln -s /etc/hostname far; ln -s / top"], seconds=5)
+
+    assert await machine.read("near") == b"1"
+    for path in ("far", "top/etc/hostname"):
+        with pytest.raises(ValueError, match="leads out"):
+            await machine.read(path)
+    await machine.write("far", b"2")
+    assert await machine.read("far") == b"2"
+
+
+async def test_a_listing_that_was_cut_or_failed_is_none(machine: QemuMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = machine._there().scratch.path / "home" / CUT
+    cut.touch()
+    with pytest.raises(EnvError, match="more than the guest's agent keeps"):
+        await machine.files()
+    cut.unlink()
+
+    monkeypatch.setattr(qemu_files, "_LIST", "echo 'find: x: Input/output error' >&2; exit 1")
+    with pytest.raises(EnvError, match="Input/output error"):
+        await machine.files()
+    monkeypatch.setattr(qemu_files, "_LIST", "echo 'find: x: No such file or directory' >&2; exit 1")
+    assert await machine.files() == {}
 
 
 async def test_a_large_file_comes_whole(machine: Machine) -> None:

@@ -24,6 +24,8 @@ HOME = "/home/user"
 PRESSED = "keys.txt"
 TORN = "torn"
 """A file of the home folder; while it is there, pictures are torn."""
+CUT = "cut"
+"""Another; while it is there, what programs say is cut."""
 RUN = {"sh", "cat", "echo", "rm", "find", "sleep", "true"}
 """Programs that are run."""
 ANSWERS = {
@@ -51,7 +53,6 @@ class Guest:
         home.mkdir(exist_ok=True)
         self.jobs: dict[str, dict[str, Any]] = {}
         self.ran: dict[int, dict[str, Any]] = {}
-        self.handles: dict[int, bytes] = {}
         self.status = "running"
         self.silent = False
         self.pointer = (0, 0)
@@ -177,29 +178,13 @@ class Guest:
         """How it stands."""
         return {name: value for name, value in self.ran[request["pid"]].items() if name != "task"}
 
-    def guest_file_open(self, request: Mapping[str, Any]) -> object:
-        """Open a file; raises LookupError with what the real one says."""
-        path = request["path"].replace(HOME, str(self.home))
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise LookupError(f"failed to open file '{request['path']}' (mode: 'r'): {error.strerror}") from error
-        self.handles[len(self.handles) + 1] = content
-        return len(self.handles)
-
-    def guest_file_read(self, request: Mapping[str, Any]) -> object:
-        """A piece of it."""
-        content, count = self.handles[request["handle"]], request["count"]
-        self.handles[request["handle"]] = content[count:]
-        return {"buf-b64": base64.b64encode(content[:count]).decode(), "eof": len(content) <= count}
-
     async def _run(self, argv: list[str], feed: bytes, status: dict[str, Any]) -> None:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*argv, cwd=self.home, stdin=pipe, stdout=pipe, stderr=pipe)
         out, err = await process.communicate(feed)
         said = {"out-data": out.replace(str(self.home).encode(), HOME.encode()), "err-data": err}
         status.update({name: base64.b64encode(data).decode() for name, data in said.items()})
-        status.update(exited=True, exitcode=process.returncode)
+        status.update({"exited": True, "exitcode": process.returncode, "out-truncated": (self.home / CUT).exists()})
 
 
 async def serve(guest: Guest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, greeting: bytes) -> None:

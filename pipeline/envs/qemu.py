@@ -25,6 +25,7 @@ from pipeline.envs.atspi import SCRIPT, answer_of, node_of, seen_of
 from pipeline.envs.machine import NODES, TREE_SECONDS, Button, Machine, Ran, Seen, Window
 from pipeline.envs.qemu_accel import HARDWARE
 from pipeline.envs.qemu_agent import SECONDS, Agent
+from pipeline.envs.qemu_files import listed, read
 from pipeline.envs.qemu_image import MachineImage, layered, session_environment
 from pipeline.envs.qemu_ready import Ready, ready_of, started
 from pipeline.envs.qemu_rest import is_idle, settle
@@ -32,7 +33,6 @@ from pipeline.envs.qemu_typing import Keyboard
 from pipeline.envs.qemu_vm import HEIGHT, WIDTH, VirtualMachine
 from pipeline.envs.qemu_windows import windows
 from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
-from pipeline.found_files import FOLDER
 from pipeline.protocols import MOST_PATIENCE
 from pipeline.reaper import Scratch
 from pipeline.structs import Node
@@ -231,7 +231,7 @@ class QemuMachine(Machine):
 
     async def read(self, path: str) -> bytes:
         """The content of a file."""
-        return await (await self._awake()).agent.read(self._whole(path))
+        return await read((await self._awake()).agent, self._whole(path))
 
     async def write(self, path: str, content: bytes) -> None:
         """Make or replace a file."""
@@ -243,13 +243,8 @@ class QemuMachine(Machine):
 
     async def files(self, folder: str = "") -> dict[str, str]:
         """Fingerprints of the files below a folder."""
-        top = self._whole(folder) if folder else self.home
-        kinds = ["(", "-type", "d", "-printf", f"{FOLDER}  %p/\\0", ")", "-o", "(", "-type", "f"]
-        found = ["find", top, "-mindepth", "1", *kinds, "-exec", "sha256sum", "-z", "--", "{}", "+", ")"]
-        # What goes while it is looked at is complained of; it is not there.
-        ran = await self.run(["sh", "-c", '[ ! -d "$2" ] || "$@" 2>/dev/null', "sh", *found], seconds=SECONDS)
-        rows = [row.split("  ", 1) for row in ran.out.decode(errors="surrogateescape").split("\0") if "  " in row]
-        return {path.removeprefix(f"{self.home}/"): value for value, path in sorted(rows, key=lambda row: row[1])}
+        found = await listed((await self._awake()).agent, self._whole(folder) if folder else self.home)
+        return {path.removeprefix(f"{self.home}/"): value for path, value in found.items()}
 
     async def _asked(self, request: Mapping[str, object]) -> bytes:
         """What the reader of trees in the guest answers; raises TreeError."""
@@ -289,6 +284,7 @@ class QemuMachine(Machine):
         inner = PurePosixPath(path)
         if inner.is_absolute() or ".." in inner.parts or not inner.parts or "\0" in path:
             raise ValueError(f"'{path}' is no path below the home folder")
+        path.encode()  # names that are no text cannot be asked of the guest's agent: a ValueError too
         return f"{self.home}/{inner}"
 
     async def _prove_pointer(self) -> None:

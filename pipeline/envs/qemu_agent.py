@@ -1,4 +1,4 @@
-"""The agent in a guest, as Debian ships it: files of the guest, and programs run in the session of its user.
+"""The agent in a guest, as Debian ships it: programs run in the session of its user, and files written by them.
 
 Programs are run as that user with an environment of the session's and nothing else, in the home folder. Knows nothing
 of screens.
@@ -22,9 +22,6 @@ SECONDS = 20.0
 """What the agent has for one answer: guests without acceleration are slow, and slower beside others."""
 
 _FIRST_POLL_SECONDS, _POLL_SECONDS = 0.01, 0.1
-_PIECE = 4 << 20
-_MOST_BYTES = 512 << 20
-_NOT_THERE = "No such file or directory"
 
 
 class Agent:
@@ -40,7 +37,7 @@ class Agent:
         await self._channel.sync(seconds)
 
     async def run(self, argv: Sequence[str], *, seconds: float, feed: bytes = b"", root: bool = False) -> Ran:
-        """Run a program to its end; raises EnvError when it takes longer, after which it is no more."""
+        """Run a program to its end; raises EnvError when it says too much, or takes longer, after which it is ended."""
         until = time.monotonic() + seconds
         pid = await self._start(argv, {}, feed=feed, root=root, heard=True)
         pause = _FIRST_POLL_SECONDS
@@ -61,28 +58,13 @@ class Agent:
             raise EnvError("program_missing", f"there is no program {argv[0]} in the machine's image")
         await self._start(argv, environment)
 
-    async def read(self, path: str) -> bytes:
-        """The content of a file, by its whole path; raises FileNotFoundError, OSError for a folder, or EnvError."""
-        try:
-            handle = await self._channel.ask("guest-file-open", {"path": path, "mode": "r"}, seconds=SECONDS)
-        except RefusedError as error:
-            raise (FileNotFoundError if _NOT_THERE in str(error) else OSError)(str(error)) from error
-        try:
-            content = bytearray()
-            while len(content) < _MOST_BYTES:
-                piece = await self._channel.ask("guest-file-read", {"handle": handle, "count": _PIECE}, seconds=SECONDS)
-                content += base64.b64decode(piece["buf-b64"])
-                if piece["eof"]:
-                    return bytes(content)
-        except RefusedError as error:
-            raise OSError(str(error)) from error
-        finally:
-            await self._ask("guest-file-close", {"handle": handle})
-        raise OSError(f"{path} is larger than {_MOST_BYTES} bytes")
-
     async def write(self, path: str, content: bytes) -> None:
-        """Make or replace a file of the user's, and the folders it lies in; raises OSError or EnvError."""
-        script = 'mkdir -p -- "${1%/*}" && cat >"$1"'
+        """Make or replace a file of the user's, and the folders it lies in; raises OSError or EnvError.
+
+        What lies there and is none, so that writing would hang or go elsewhere, is removed.
+        """
+        none = '[ -L "$1" ] || { [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ]; }'
+        script = f'mkdir -p -- "${{1%/*}}" && if {none}; then rm -f -- "$1"; fi && cat >"$1"'
         done = await self.run(["sh", "-c", script, "sh", path], seconds=SECONDS, feed=content)
         if done.code != 0:
             raise OSError(done.err.decode(errors="replace").strip())
@@ -121,7 +103,12 @@ class Agent:
 
 
 def _ran(status: Mapping[str, Any]) -> Ran:
-    """What a status says of a program that has ended; one that was killed has the negative number of the signal."""
+    """What a status says of a program that has ended; one that was killed has the negative number of the signal.
+
+    Raises EnvError when it has said more than the agent keeps: the rest is lost.
+    """
+    if status.get("out-truncated") or status.get("err-truncated"):
+        raise EnvError("answer_cut", "a program in the guest said more than the guest's agent keeps")
     code = -int(status["signal"]) if "signal" in status else int(status.get("exitcode", 0))
     out, err = (base64.b64decode(status.get(name, "")) for name in ("out-data", "err-data"))
     return Ran(code, out, err)
