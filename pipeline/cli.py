@@ -50,7 +50,7 @@ GROUPS = {
     ),
     "synth": Group(
         "Synthetic data, whose labels are exact.",
-        {"grounding": "synthesising"},
+        {"grounding": "synthesising", "gallery": "synthesising"},
     ),
     "apps": Group(
         "The real applications that run on this machine.",

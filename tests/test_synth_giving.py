@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from markupsafe import escape
 
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.grounding import Grounding
 from pipeline.synth.giving import NOTHING, give, reply_of
 from pipeline.synth.making import Order, make
+from pipeline.synth.showing import balance, gallery
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +72,18 @@ def test_verl_rows_hold_their_picture_and_what_is_right(folder: Path, rows: list
 def test_other_trainers_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not trl"):
         give(str(folder), tmp_path / "out", "trl")
+
+
+def test_the_gallery_shows_every_label_of_its_screens(folder: Path, rows: list[Grounding]) -> None:
+    page = gallery(str(folder), screens=9)
+
+    assert page.count("data:image/jpeg;base64,") == len({row.frame_sha256 for row in rows})
+    assert page.count('class="box"') == sum(not row.refusal for row in rows)
+    assert all(str(escape(row.instruction)) in page for row in rows)
+
+
+def test_the_gallery_counts_rows_by_kind(rows: list[Grounding]) -> None:
+    kinds = next(group for group in balance(rows) if group.name == "kind")
+
+    assert {bar.name: bar.rows for bar in kinds.bars} == Counter(row.kind for row in rows)
+    assert max(bar.share for bar in kinds.bars) == 100
