@@ -1,7 +1,8 @@
 """Personal data in a text: addresses of mail, telephone numbers, payment cards, bank accounts, national numbers.
 
 Only what is checked by more than its looks is found: check digits, numbering plans, domains that can exist. What is
-reserved for examples is nobody's. Names and street addresses are not found. Knows nothing of rows and pictures.
+reserved for examples is nobody's. Names and street addresses are not found. A text may be anything, so a search takes a
+bounded time, and what is beyond that is taken for personal data. Knows nothing of rows and pictures.
 """
 
 from __future__ import annotations
@@ -53,8 +54,13 @@ _NOBODYS_PHONES = re.compile(r"1\d{3}55501\d{2}|44(?:\d{3}4960|2079460|1632960|7
 _NUMBER = re.compile(r"(?<![\w.,])[+\N{FULLWIDTH PLUS SIGN}(]{0,2}\d(?:[ ().-]{0,3}\d){8,16}(?!\w)")
 """What a telephone number may be in: looking into each of these is quick, into a long text it is not."""
 _WHEN = re.compile(r"(?<!\d)(?:\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2\d{4}|\d{1,2}:\d{2})(?!\d)")
+_PLUS = ("+", "\N{FULLWIDTH PLUS SIGN}")
 _GROUPED = re.compile(r"\d[ ).-]+\d")
 _DOTTED = re.compile(r"\d+(?:\.\d+)+")
+_MOBILE = re.compile(r"1[3-9]\d{9}")
+"""What a number is that is written without anything between its digits."""
+_MOST_NUMBERS = 500
+"""So many different numbers of one search are looked up in the numbering plans, at about a millisecond each."""
 _REGIONS = ("CN", "US")
 """Where a number without a country's code may be from: English and Chinese screens are read."""
 
@@ -67,31 +73,69 @@ class Found(NamedTuple):
     end: int
 
 
+class Search:
+    """A search of texts that belong together, such as those of a look, in a bounded time.
+
+    Beyond `characters`, texts that may hold personal data are taken for it as a whole; beyond the numbers that are
+    looked up, what is written like a telephone number is taken for one.
+    """
+
+    def __init__(self, characters: int | None = None) -> None:
+        self._left = characters
+        self._numbers: dict[str, list[tuple[int, int]]] = {}
+
+    def find(self, text: str) -> list[Found]:
+        """Personal data in a text, from left to right; pieces never overlap."""
+        worth = _WORTH_READING.search(text)
+        if worth is None:
+            return []
+        if self._left is not None:
+            self._left -= len(text)
+            if self._left < 0:
+                return [Found("email" if worth[0] == "@" else "phone", 0, len(text))]
+        found: list[Found] = []
+        taken = bytearray(len(text))
+        for piece in self._candidates(text):
+            if not any(taken[piece.start : piece.end]):
+                taken[piece.start : piece.end] = b"x" * (piece.end - piece.start)
+                found.append(piece)
+        return sorted(found, key=lambda piece: piece.start)
+
+    def _candidates(self, text: str) -> Iterator[Found]:
+        """Pieces that are sound by themselves, those of the strictest rules first."""
+        for kind, pattern, sound in _RULES:
+            for match in pattern.finditer(text):
+                if sound(match):
+                    yield Found(kind, *match.span())
+        timeless = _WHEN.sub(lambda when: "#" * len(when[0]), text)
+        for around in _NUMBER.finditer(timeless):
+            for start, end in self._phones(around[0]):
+                yield Found("phone", around.start() + start, around.start() + end)
+
+    def _phones(self, around: str) -> list[tuple[int, int]]:
+        """Where telephone numbers are in what may hold one."""
+        if not (any(plus in around for plus in _PLUS) or _GROUPED.search(around) or _MOBILE.search(around)):
+            return []
+        if around not in self._numbers:
+            if len(self._numbers) >= _MOST_NUMBERS:
+                return [(0, len(around))]
+            self._numbers[around] = list(_phones_in(around))
+        return self._numbers[around]
+
+
 def find(text: str) -> list[Found]:
     """Personal data in a text, from left to right; pieces never overlap."""
-    if not _WORTH_READING.search(text):
-        return []
-    found: list[Found] = []
-    for piece in _candidates(text):
-        if not any(piece.start < other.end and other.start < piece.end for other in found):
-            found.append(piece)
-    return sorted(found, key=lambda piece: piece.start)
+    return Search().find(text)
 
 
 def without_personal_data(text: str, mask: str) -> str:
     """The text with a mask in place of every piece; itself when there is none."""
-    for piece in reversed(find(text)):
-        text = text[: piece.start] + mask + text[piece.end :]
-    return text
-
-
-def _candidates(text: str) -> Iterator[Found]:
-    """Pieces that are sound by themselves, those of the strictest rules first."""
-    for kind, pattern, sound in _RULES:
-        for match in pattern.finditer(text):
-            if sound(match):
-                yield Found(kind, *match.span())
-    yield from _phones(text)
+    found = find(text)
+    if not found:
+        return text
+    ends = [0, *(piece.end for piece in found)]
+    kept = (text[end : piece.start] for end, piece in zip(ends, found, strict=False))
+    return mask.join([*kept, text[ends[-1] :]])
 
 
 def _somebodys_mail(match: re.Match[str]) -> bool:
@@ -113,20 +157,18 @@ _RULES: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], bool]], ...
 )
 
 
-def _phones(text: str) -> Iterator[Found]:
-    timeless = _WHEN.sub(lambda when: "#" * len(when[0]), text)
-    for around in _NUMBER.finditer(timeless):
-        for region in _REGIONS:
-            for match in PhoneNumberMatcher(around[0], region, leniency=Leniency.VALID):
-                if _written_as_phone(match.raw_string, match.number) and not _fictitious(match.number):
-                    yield Found("phone", around.start() + match.start, around.start() + match.end)
+def _phones_in(around: str) -> Iterator[tuple[int, int]]:
+    for region in _REGIONS:
+        for match in PhoneNumberMatcher(around, region, leniency=Leniency.VALID):
+            if _written_as_phone(match.raw_string, match.number) and not _fictitious(match.number):
+                yield match.start, match.end
 
 
 def _written_as_phone(raw: str, number: PhoneNumber) -> bool:
     """Whether it looks like one too: any ten digits in a row are a valid number somewhere."""
     if _DOTTED.fullmatch(raw):
         return False
-    if raw.startswith(("+", "\N{FULLWIDTH PLUS SIGN}")) or _GROUPED.search(raw):
+    if raw.startswith(_PLUS) or _GROUPED.search(raw):
         return True
     return number.country_code == 86 and number_type(number) == PhoneNumberType.MOBILE
 

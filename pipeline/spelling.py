@@ -18,7 +18,7 @@ SHORTEST = 4
 
 _URL_SAFE = str.maketrans("+/", "-_")
 _BLANK = (
-    r"(?:\s|\+|\\+[nrt]|\\+u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
+    r"(?:\s|\+|\\{1,32}[nrt]|\\{1,32}u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
     r"|&(?:amp;)*(?:nbsp|#0*(?:9|10|13|32|160)|#[xX]0*(?:9|[aAdD]|20|[aA]0));)+"
 )
 _BEFORE = r"(?:(?<!\w)|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2}))"
@@ -39,7 +39,7 @@ def encoded_pattern_of(text: str) -> str:
     is encoded, and as the hexadecimal digits of its bytes, each of them escaped or not.
     """
     data = text.encode()
-    escape = r"(?:\\+(?:x|u00)|%(?:25)*)?"
+    escape = r"(?:\\{1,32}(?:x|u00)|%(?:25)*)?"
     digits = "[ :-]?".join(f"{escape}{_hex(f'{byte:02x}')}" for byte in data)
     cores = {core for start in range(3) for core in _base64_cores(data, start)}
     inexact = "[A-Za-z0-9+/_-]?"  # a character beside it may hold bits of the text and of what surrounds it
@@ -68,12 +68,13 @@ def _edge(character: str, border: str) -> str:
 def _character(character: str) -> str:
     if character.isascii() and character.isalnum():
         return character
-    unicode_escape = "".join(rf"\\+u{_hex(unit)}" for unit in _utf16(character))
+    unicode_escape = "".join(rf"\\{{1,32}}u{_hex(unit)}" for unit in _utf16(character))
     percent = "".join(rf"%(?:25)*{_hex(f'{byte:02x}')}" for byte in character.encode())
     code = ord(character)
     named = "".join(f"|{name.rstrip(';')}" for name, value in html5.items() if value == character)
     entity = rf"&(?:amp;)*(?:#0*{code}|#[xX]0*{_hex(f'{code:x}')}{named});"
-    raw = r"\\+" if character == "\\" else rf"\\*{re.escape(character)}"
+    # What repeats without end where a match may begin takes the square of a text's length.
+    raw = r"\\{1,32}" if character == "\\" else rf"\\{{0,32}}{re.escape(character)}"
     return f"(?:{unicode_escape}|{percent}|{entity}|{raw})"
 
 

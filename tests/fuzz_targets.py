@@ -41,6 +41,7 @@ from taskspecs.store import load_tasks
 from tests.datasets import begin
 from tests.dialect_moves import PICTURES
 from tests.episodes import fake_task
+from tests.fuzz_texts import LONG_TEXTS, TEXT_READERS
 
 _ROOT = Path(__file__).resolve().parents[1]
 _ODD = (
@@ -355,4 +356,5 @@ def targets() -> dict[str, Target]:
         "dataset": Target(_damaged(), _open, 10),
         "addresses": Target(_changed(_ADDRESSES), _permit),
         "requests": Target(_bytes(_HEADS), _request),
+        **{name: Target(LONG_TEXTS, read, 3) for name, read in TEXT_READERS.items()},
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,8 +21,8 @@ from pipeline.masking import MASK
 from pipeline.ocr import Line, PictureReader
 from pipeline.policies.canned import Given
 from pipeline.protocols import ActResult, Environment, Keeping, Observation, patience_of
-from pipeline.records import Event, Frame
-from pipeline.structs import Box
+from pipeline.records import Event, Frame, tree_of
+from pipeline.structs import Box, Node
 from pipeline.tasks import Check, SetupOperation, TaskSpec, identified
 from pipeline.vault import Secret, Vault
 from tests.episodes import fake_task, on_screen, play
@@ -96,6 +98,37 @@ async def test_the_application_gets_the_secret_and_the_look_its_placeholder() ->
     assert seen.tree.sensitive == seen.frame.sensitive
     assert painted(seen.frame, FIELD)
     assert not painted((await inner.observe()).frame or seen.frame, FIELD)
+
+
+class Crowded(FakeEnvironment):
+    """Shows a long text in each of many fields."""
+
+    async def observe(self) -> Observation:
+        digits = "".join(f"{number:05} " for number in range(660))
+        fields = [Node(role="textbox", name=f"{n}", value=f"{n} {digits}", box=FIELD) for n in range(400)]
+        return (await super().observe()).model_copy(update={"tree": tree_of(fields)})
+
+
+async def test_a_look_full_of_text_does_not_hold_up_other_episodes() -> None:
+    environment = DiscreetEnvironment(Crowded(), VAULT, Unseen())
+    await environment.start(fake_task())
+    gaps = [0.0]
+
+    async def tick() -> None:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.02)
+            gaps.append(time.monotonic() - began)
+
+    ticking = asyncio.ensure_future(tick())
+    began = time.monotonic()
+    seen = await environment.observe()
+    took = time.monotonic() - began
+    ticking.cancel()
+
+    assert seen.flags == ["contains_pii"]
+    assert took < 15
+    assert max(gaps) < took / 2
 
 
 async def test_a_look_without_a_secret_is_the_others_own() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.injection import defused, orders_in
-from pipeline.overheard import MOST_SHOWN, overheard
+from pipeline.overheard import MOST_READ, MOST_SHOWN, overheard
 from pipeline.protocols import Observation
 from pipeline.records import Event, tree_of
 from pipeline.structs import Node
@@ -68,3 +68,8 @@ def test_a_long_text_is_kept_by_its_beginning() -> None:
 
     assert heard[0].message is not None and len(heard[0].message) == MOST_SHOWN
     assert overheard(look(ORDER + " very" * 500), [], heard) == []
+
+
+def test_a_look_is_read_up_to_a_number_of_characters() -> None:
+    assert overheard(look("x" * (MOST_READ - 200), ORDER), [], [])
+    assert not overheard(look("x" * MOST_READ, ORDER), [], [])

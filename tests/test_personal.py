@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.dataset import Dataset
-from pipeline.personal import find, without_personal_data
+from pipeline.personal import Found, Search, find, without_personal_data
 from pipeline.records import Tree
 from pipeline.secrecy import rows_of
 
@@ -69,6 +69,34 @@ def test_long_texts_take_no_time(text: str) -> None:
 
     assert find(text) == []
     assert time.perf_counter() - began < 2
+
+
+def test_numbers_beyond_those_that_are_looked_up_are_taken_for_telephones() -> None:
+    text = " ; ".join(f"213-{200 + number // 10_000}-{number % 10_000:04}" for number in range(0, 3_000_000, 500))
+    began = time.perf_counter()
+
+    found = find(text)
+
+    assert time.perf_counter() - began < 5
+    assert len(found) > 5500
+    assert text[found[-1].start : found[-1].end] == text.rpartition(" ; ")[2]
+
+
+def test_one_number_is_looked_up_once() -> None:
+    text = "13800138000 " * 5000
+    began = time.perf_counter()
+
+    assert len(find(text)) == 5000
+    assert time.perf_counter() - began < 2
+
+
+def test_beyond_its_characters_a_search_takes_what_may_hold_data_as_a_whole() -> None:
+    search = Search(characters=40)
+
+    assert search.find("call 13800138000 now") == [Found("phone", 5, 16)]
+    assert search.find("x" * 100) == []
+    assert search.find("a@b " * 10) == [Found("email", 0, 40)]
+    assert search.find("number 1234567890") == [Found("phone", 0, 17)]
 
 
 def test_pieces_are_masked_and_the_rest_stays() -> None:

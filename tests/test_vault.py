@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -64,6 +65,17 @@ def test_a_secret_cut_short_is_hidden_as_far_as_it_goes() -> None:
 @pytest.mark.parametrize("text", ["", "nothing here", "a kestrel, hovering", "<secret:SHOP>", "tulip", "tulip 20"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert VAULT.hide(text) is text
+
+
+@pytest.mark.parametrize("piece", ["\\", "\\\\u", "&amp;", "%25", "Kestrel-7f3a+9", "! ", "4b", "S2Vz"])
+def test_long_texts_are_searched_in_no_time(piece: str) -> None:
+    vault = Vault([Secret(name="A", value="!Kestrel-7f3a+9 x y"), Secret(name="B", value=VALUE)])
+    vault.hide("compiled")
+    began = time.perf_counter()
+
+    vault.hide((piece * 40_000)[:40_000])
+
+    assert time.perf_counter() - began < 2
 
 
 def test_a_beginning_that_is_a_word_is_no_secret() -> None:

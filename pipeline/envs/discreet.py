@@ -123,8 +123,7 @@ class DiscreetEnvironment(Environment):
 
     async def _clean(self, seen: Observation) -> Observation:
         """The look without secrets in its words and its picture, flagged when it had any."""
-        words = {"location": self._vault.hide(seen.location), "title": self._vault.hide(seen.title)}
-        tree, boxes = self._without(seen.tree)
+        words, tree, boxes = await asyncio.to_thread(self._reworded, seen)
         if seen.frame is not None and (self._typed or seen.tree is None):
             lines = await self._lines_in(seen.frame)
             boxes = [*boxes, *(line.box for line in lines if self._vault.shown_in(line.text))]
@@ -139,10 +138,15 @@ class DiscreetEnvironment(Environment):
     async def _attended(self, seen: Observation) -> Observation:
         """The look with the regions of personal data, flagged when it has any."""
         if seen.tree is not None:
-            regions = personal_regions(seen.tree.nodes)
+            regions = await asyncio.to_thread(personal_regions, seen.tree.nodes)
         else:
             regions = personal_lines(await self._lines_in(seen.frame)) if seen.frame is not None else []
         return _with_regions(seen, regions, "contains_pii") if regions else seen
+
+    def _reworded(self, seen: Observation) -> tuple[dict[str, str], Tree | None, list[Box]]:
+        """Address, title and tree without secrets, and where the tree showed some; a look can be long."""
+        words = {"location": self._vault.hide(seen.location), "title": self._vault.hide(seen.title)}
+        return words, *self._without(seen.tree)
 
     def _without(self, tree: Tree | None) -> tuple[Tree | None, list[Box]]:
         """The tree with placeholders, and the boxes of what showed secrets; the same tree when nothing did."""
@@ -207,9 +211,10 @@ def discreet_environment(environment: Environment, vault: Vault) -> Environment:
 def _with_regions(seen: Observation, regions: list[Sensitive], flag: ObservationFlag) -> Observation:
     """The look with further regions on its picture and its tree, and a flag."""
     update: dict[str, Any] = {"flags": list(dict.fromkeys([*seen.flags, flag]))}
+    new = frozenset(regions)
     for name, shown in (("frame", seen.frame), ("tree", seen.tree)):
         if shown is not None:
-            had = [region for region in shown.sensitive if region not in regions]
+            had = [region for region in shown.sensitive if region not in new]
             update[name] = shown.model_copy(update={"sensitive": [*had, *regions]})
     return seen.model_copy(update=update)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.ocr import Line
-from pipeline.personal import find
+from pipeline.personal import Search
 from pipeline.structs import Box, Node, Sensitive
+
+_MOST_CHARACTERS = 1_000_000
+"""Characters of one look that are searched, in some seconds at worst."""
 
 
 def personal_regions(nodes: Iterable[Node]) -> list[Sensitive]:
     """The regions of personal data in a tree; what has no place in the picture has none."""
+    search = Search(_MOST_CHARACTERS)
     boxes: dict[tuple[str, str], list[Box]] = {}
     for node in nodes:
         if node.box is not None:
-            for kind, said in sorted(_said(node.name) | _said(node.value)):
+            for kind, said in sorted(_said(node.name, search) | _said(node.value, search)):
                 boxes.setdefault((kind, said), []).append(node.box)
     return _distinct(
         Sensitive(class_=kind, box=box) for (kind, _), around in boxes.items() for box in innermost(around)
@@ -23,7 +27,10 @@ def personal_regions(nodes: Iterable[Node]) -> list[Sensitive]:
 
 def personal_lines(lines: Iterable[Line]) -> list[Sensitive]:
     """The regions of personal data in what was read in a picture."""
-    return _distinct(Sensitive(class_=kind, box=line.box) for line in lines for kind, _ in sorted(_said(line.text)))
+    search = Search(_MOST_CHARACTERS)
+    return _distinct(
+        Sensitive(class_=kind, box=line.box) for line in lines for kind, _ in sorted(_said(line.text, search))
+    )
 
 
 def innermost(boxes: Iterable[Box]) -> list[Box]:
@@ -32,8 +39,8 @@ def innermost(boxes: Iterable[Box]) -> list[Box]:
     return [box for box in distinct if not any(_around(box, other) for other in distinct if other != box)]
 
 
-def _said(text: str) -> set[tuple[str, str]]:
-    return {(piece.kind, text[piece.start : piece.end]) for piece in find(text)}
+def _said(text: str, search: Search) -> set[tuple[str, str]]:
+    return {(piece.kind, text[piece.start : piece.end]) for piece in search.find(text)}
 
 
 def _distinct(regions: Iterable[Sensitive]) -> list[Sensitive]:
