@@ -54,6 +54,33 @@ async def test_a_restore_counts_when_the_mark_is_gone() -> None:
     assert MARK not in await machine.files()
 
 
+async def test_a_restore_before_which_no_mark_could_be_left_is_done_again_with_one() -> None:
+    machine = FakeMachine(faults=MachineFaults(failing_writes=1))
+    await machine.revert()
+
+    restored = await restore(machine, fresh=False)
+
+    assert (restored.tries, machine.reverts) == (2, 3)
+
+
+async def test_a_machine_that_never_takes_a_mark_is_not_believed() -> None:
+    machine = FakeMachine(faults=MachineFaults(failing_writes=-1))
+
+    with pytest.raises(SetupError, match="no mark could be left"):
+        await restore(machine, fresh=False)
+
+
+@needs_desktop
+async def test_whatever_a_program_puts_in_the_place_of_the_mark_a_restore_is_proved() -> None:
+    machine = XvfbMachine()
+    await restore(machine, fresh=True)
+    for command, tries in ((["mkdir"], 1), (["mkfifo"], 1), (["ln", "-s", "/etc/hostname"], 2)):
+        await machine.run([*command, MARK], seconds=10)
+
+        assert (await restore(machine, fresh=False)).tries == tries
+    await machine.close()
+
+
 async def test_a_restore_without_a_picture_is_none() -> None:
     machine = FakeMachine(faults=MachineFaults(failing_captures=-1))
 

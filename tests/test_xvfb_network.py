@@ -37,6 +37,10 @@ with socket.create_server(("127.0.0.1", 0)) as here, socket.create_connection(he
 """
 
 
+HOST = str(Path("/proc/self/ns/net").readlink())
+"""The network of this process."""
+
+
 class _OpenSession(Session):
     """A session as it is where the system makes no networks."""
 
@@ -81,7 +85,7 @@ async def test_no_program_enters_the_network_of_its_host(machine: XvfbMachine) -
 
     ran = await machine.run(entered, seconds=10)
 
-    assert ran.out.decode().strip() != str(Path("/proc/self/ns/net").readlink())
+    assert ran.out.decode().strip() != HOST
 
 
 @pytest.mark.skipif(shutil.which("xfce4-terminal") is None, reason="there is no terminal")

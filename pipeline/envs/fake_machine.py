@@ -29,6 +29,7 @@ class MachineFaults(Model):
     failing_reverts: int = 0
     stale_reverts: int = 0
     """Reverts that say they are done and leave the mark of before where it is."""
+    failing_writes: int = 0
     failing_captures: int = 0
     failing_leaves: int = 0
     failing_closes: int = 0
@@ -170,7 +171,9 @@ class FakeMachine(Machine):
         return self._files[path]
 
     async def write(self, path: str, content: bytes) -> None:
-        """Make or replace a file."""
+        """Make or replace a file, or not."""
+        if self._fails("failing_writes"):
+            raise OSError(f"{path} cannot be written")
         self._files[path] = content
 
     async def remove(self, path: str) -> None:

@@ -1,7 +1,7 @@
 """Puts a machine back to its prepared state and proves it: what a machine says of itself is not believed.
 
-A restore counts when a mark written before it is gone, the machine answers a token that is new, and a picture of its
-screen decodes. Knows nothing of kinds of machines.
+A restore counts when a mark was written before it and is gone, the machine answers a token that is new, and a picture
+of its screen decodes. Knows nothing of kinds of machines.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ async def restore(machine: Machine, *, fresh: bool, tries: int = TRIES) -> Resto
     began, problem = time.monotonic(), ""
     for number in range(1, tries + 1):
         try:
-            if not fresh or number > 1:
-                await _leave_mark(machine)
+            marked = await _leave_mark(machine) if not fresh or number > 1 else True
             await machine.revert()
+            if not marked:
+                raise SetupError("not_restored", "no mark could be left before it, so that nothing shows that it took")
             await _prove(machine)
         except (SetupError, EnvError) as error:
             problem = error.message
@@ -47,12 +48,14 @@ async def restore(machine: Machine, *, fresh: bool, tries: int = TRIES) -> Resto
     raise SetupError("not_restored", f"{machine.name} was not restored in {tries} tries: {problem}")
 
 
-async def _leave_mark(machine: Machine) -> None:
-    """A machine too broken to take a mark may still be put back; the proof then rests on token and picture."""
+async def _leave_mark(machine: Machine) -> bool:
+    """Whether a mark could be left: a machine too broken for that is put back first, and marked then."""
     try:
+        await machine.remove(MARK)
         await machine.write(MARK, b"left before a restore\n")
-    except (EnvError, OSError):
-        return
+    except (EnvError, OSError, ValueError):
+        return False
+    return True
 
 
 async def _prove(machine: Machine) -> None:
