@@ -1,59 +1,42 @@
 """What a line typed into a terminal would do to the machine, to files outside the work, or to others.
 
-A rough reading on purpose: the words of each simple command, through pipes, lists, `sudo`, `sh -c` and `xargs`. A line
-that cannot be split into words is taken for one that runs something. Knows nothing of screens.
+Judges every simple command of the line, also those inside substitutions, loops, other shells and programs that run one.
+What belongs to the work are paths below the session's home; everything else that is changed, everything unknown that is
+run with more rights, and whatever cannot be read reaches the machine. Knows nothing of screens.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from pipeline.safety.places import SOMEWHERE, UNKNOWN, place_of
+from pipeline.safety.programs import is_known, machine_effect, only_looks
+from pipeline.safety.running import curl_effect, git_effect, interpreter_of, run_effect, script_effect, wget_effect
+from pipeline.safety.shell import Redirection, Simple, simples
+from pipeline.safety.shell_words import Unreadable
+from pipeline.safety.wrapping import Unwrapped, unwrapped
+from pipeline.safety.writing import Call, Effect, is_writer, operands, outside, value_of, written_effect
 from pipeline.words import Consequence
 
-_WRAPPERS = frozenset({"command", "doas", "env", "exec", "nice", "nohup", "pkexec", "setsid", "sudo", "time", "xargs"})
-_SHELLS = frozenset({"bash", "dash", "fish", "ksh", "sh", "zsh"})
-_POWER = frozenset({"halt", "poweroff", "reboot", "shutdown", "init", "telinit", "kexec"})
-_INSTALLERS = frozenset(
-    {"apt", "apt-get", "dnf", "dpkg", "flatpak", "gem", "npm", "pacman", "pip", "pip3", "rpm", "snap", "yum"}
-)
-_DISKS = frozenset({"blkdiscard", "dd", "fdisk", "mkfs", "mkswap", "parted", "sfdisk", "shred", "wipefs"})
-_OUTWARD = frozenset(
-    {"ftp", "mail", "mutt", "nc", "ncat", "netcat", "rclone", "rsync", "scp", "sendmail", "sftp", "ssh", "telnet"}
-)
-_ACCOUNTS = frozenset({"adduser", "chpasswd", "deluser", "passwd", "useradd", "userdel", "usermod", "visudo"})
-_NETWORK = frozenset({"ifconfig", "ip", "iptables", "nft", "nmcli", "rfkill", "setenforce", "ufw"})
-_INTERPRETERS = frozenset({"node", "perl", "php", "python", "python3", "ruby", "source", "."})
-_GONE = frozenset({"autoremove", "erase", "purge", "remove", "uninstall", "-R", "-r", "-e"})
-_COME = frozenset({"-i", "-S", "-U", "add", "dist-upgrade", "full-upgrade", "install", "upgrade"})
-_ASKING = frozenset({"-L", "-l", "--list", "a", "addr", "get", "is-active", "link", "list", "route", "show", "status"})
-_SENDING = ("-d", "-F", "-T", "--data", "--form", "--post-data", "--post-file", "--upload-file")
+_PROMPT = re.compile(r"\s*[^\s@'\"`$]+@[\w.-]+:[^\s'\"`$;&|()]*[$#%]\s*")
+"""A shell's own words, after which nothing was typed."""
+_SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"})
+_OPAQUE = frozenset({"entr", "expect", "fc", "gdb", "hyperfine", "parallel", "screen", "tmux"})
+"""Run what they are told, in ways that are not read."""
+_PROGRAMS = re.compile(r"/(?:usr/|system/|snap/)?(?:local/)?(?:s?bin|games|xbin)/[^/]+")
 _DATABASE_LOSS = re.compile(
-    r"\b(?:drop\s+(?:database|schema|table)|truncate\s+table|delete\s+from\s+\S+\s*(?:;|$))", re.IGNORECASE
+    r"\b(?:drop\s+(?:database|schema|table)|truncate\s+table|delete\s+from\s+\S+\s*(?:[;'\"]|$))", re.IGNORECASE
 )
-_TRYING = frozenset({"--dry-run", "--simulate", "--just-print", "--help", "--version"})
-"""What makes a program say what it would do."""
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{.*:\s*\|")
-_SYSTEM_FOLDERS = (
-    "/",
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/opt",
-    "/proc",
-    "/root",
-    "/sbin",
-    "/sys",
-    "/system",
-    "/usr",
-    "/var",
+_FILTERS = frozenset(
+    {"-empty", "-iname", "-ipath", "-iregex", "-mmin", "-mtime", "-name", "-newer", "-path", "-regex", "-size"}
 )
-_DEVICE = re.compile(r"^(?:/dev/(?:sd|hd|vd|nvme|mmcblk|disk|mapper)|/dev/block)")
+_OTHERWISE = frozenset({"!", "-not", "-o", "-or", ","})
+"""With these `find` may mean everything after all."""
+_PASSING = frozenset({"grep", "head", "sort", "tail", "uniq"})
+_LISTING = frozenset({"echo", "fd", "grep", "ls", "printf", "rg"})
 
 
 class Command(NamedTuple):
@@ -65,143 +48,227 @@ class Command(NamedTuple):
     """Whether it reaches beyond the files that the work is about."""
 
 
-def command_in(line: str) -> Command | None:
-    """The gravest thing a line does, if it does anything of consequence."""
-    found = list(_read(line, depth=0))
+def command_in(line: str, folder: str = SOMEWHERE) -> Command | None:
+    """The gravest thing a line does, if it does anything of consequence.
+
+    `folder` is where the shell stands, as its prompt says it: `~/Documents`, `/etc`.
+    """
+    if _PROMPT.fullmatch(line):
+        return None
+    found = list(_read(line, folder, 0))
     return max(found, key=lambda command: (command.reaches_machine, command.kind != "run"), default=None)
 
 
-def _read(line: str, depth: int) -> Iterator[Command]:
+def _read(line: str, folder: str, depth: int) -> Iterator[Command]:
     if _FORK_BOMB.search(line):
         yield Command("system", line, True)
     if _DATABASE_LOSS.search(line):
         yield Command("delete", line, True)
     try:
-        words = list(shlex.shlex(line, posix=True, punctuation_chars="();<>|&\n"))
-    except ValueError:
+        for simple in simples(line, folder, depth):
+            yield from _of(simple, depth)
+    except Unreadable:
         yield Command("run", line, True)
+
+
+def _of(simple: Simple, depth: int) -> Iterator[Command]:
+    said = " ".join(simple.words).replace(UNKNOWN, "...")
+    for redirection in simple.redirections:
+        yield from _redirected(redirection, simple.folder, said)
+    inner = unwrapped(simple.words)
+    if not inner.words:
+        if inner.privileged:
+            raise Unreadable("rights for whatever comes")
         return
-    for simple, piped in _simple(words):
-        if not _TRYING & set(simple):
-            yield from _of(simple, piped, depth)
+    if inner.items:
+        inner = _with_items(inner, simple)
+    if UNKNOWN in inner.words[0]:
+        raise Unreadable("a program that is not known")
+    said = " ".join(inner.words).replace(UNKNOWN, "...")
+    yield from _called(simple._replace(words=inner.words), inner.privileged, said, depth)
 
 
-def _simple(words: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
-    """Each simple command, and whether it reads from the one before."""
-    current: list[str] = []
-    piped = False
-    for word in [*words, ";"]:
-        if set(word) <= set(";|&()\n{}"):
-            if current:
-                yield current, piped
-            current, piped = [], word == "|"
-        else:
-            current.append(word)
-
-
-def _of(words: list[str], piped: bool, depth: int) -> Iterator[Command]:
-    while words and (words[0] in _WRAPPERS or re.match(r"^\w+=", words[0]) or words[0].startswith("-")):
-        words = words[1:]
-    if not words:
+def _redirected(redirection: Redirection, folder: str, said: str) -> Iterator[Command]:
+    operator, target = redirection
+    if ">" not in operator:
         return
-    name, arguments = PurePosixPath(words[0]).name, words[1:]
-    said = " ".join(words)
-    if name in _SHELLS and "-c" in arguments and depth < 3:
-        yield from _read(" ".join(arguments[arguments.index("-c") + 1 :]), depth + 1)
-        return
-    if name in _SHELLS and piped:
-        yield Command("run", said, True)
-    if words[0].startswith(("./", "../", "~/", "/tmp/", "/home/")):
-        yield Command("run", said, False)
-        return
-    yield from _ruled(name, arguments, said)
+    if re.match(r"/dev/(?:tcp|udp)/", target):
+        yield Command("send", f"{said} {operator} {target}", True)
+    elif place_of(target, folder) == "outside":
+        yield Command("overwrite", f"{said} {operator} {target}".replace(UNKNOWN, "..."), True)
 
 
-def _ruled(name: str, arguments: Sequence[str], said: str) -> Iterator[Command]:
-    program = "mkfs" if name.startswith("mkfs") else name
-    for rule in _RULES:
-        if program in rule.names and rule.when(arguments):
-            yield Command(rule.kind, said, rule.reaches_machine)
+def _called(simple: Simple, privileged: bool, said: str, depth: int) -> Iterator[Command]:
+    """What a program does that is called without anything around it."""
+    first, arguments = simple.words[0], simple.words[1:]
+    if "/" in first and not _PROGRAMS.fullmatch(_straight(first)):
+        yield Command("run", said, privileged or place_of(first, simple.folder) != "inside")
+        return
+    call = Call(first.rsplit("/", 1)[-1], arguments, simple.folder)
+    if arguments in (("--help",), ("--version",)):
+        return
+    line = _LINES.get(call.name)
+    if line is not None or call.name in _SHELLS:
+        text = line(arguments) if line is not None else _shell_line(arguments)
+        if text is not None:
+            yield from _read(text, simple.folder, depth + 1)
+            return
+    if call.name in ("find", "adb"):
+        yield from (_found if call.name == "find" else _on_phone)(simple, said, depth)
+        return
+    effect = _effect(call, simple, privileged=privileged)
+    if effect is not None:
+        yield Command(effect.kind, said, effect.reaches_machine or (privileged and effect.kind == "run"))
+
+
+def _straight(path: str) -> str:
+    """An absolute path of a program without detours."""
+    while re.search(r"/[^/]+/\.\./|/\./|//", path):
+        path = re.sub(r"/(?!\.\./)[^/]+/\.\./|/\./|//", "/", path, count=1)
+    return path
+
+
+def _effect(call: Call, simple: Simple, *, privileged: bool) -> Effect | None:
+    fed = simple.piped or any("<" in one.operator for one in simple.redirections)
+    if call.name in _SHELLS:
+        here = next((one.target for one in simple.redirections if one.operator.startswith("<")), "")
+        return run_effect(call, operands(call.arguments, "oO"), fed=fed or bool(here))
+    if call.name in ("source", "."):
+        return run_effect(call, call.arguments, fed=True)
+    if interpreter_of(call.name):
+        return _interpreted(call, fed=fed)
+    reader = _READING.get(call.name)
+    if reader is not None:
+        return reader(call)
+    if is_writer(call.name):
+        return written_effect(call)
+    effect = machine_effect(call)
+    if effect is not None or only_looks(call.name) or is_known(call.name):
+        return effect
+    return _unknown(call, privileged=privileged)
+
+
+def _interpreted(call: Call, *, fed: bool) -> Effect | None:
+    """An interpreter; `python -m pip` is the installer."""
+    module = value_of(call.arguments, "m") if interpreter_of(call.name) == "python" else None
+    if module in ("pip", "pipx", "uv", "conda"):
+        at = list(call.arguments).index(module) if module in call.arguments else 0
+        return machine_effect(call._replace(name=module, arguments=call.arguments[at + 1 :]))
+    return script_effect(call, fed=fed)
+
+
+def _unknown(call: Call, *, privileged: bool) -> Effect | None:
+    """A program that is not known: harmless as long as it has no more rights and no path outside the work."""
+    if call.name in _OPAQUE or call.name.startswith(("ld-linux", "ld.so")):
+        return Effect("run", True) if call.arguments else None
+    paths = [word.partition("=")[2] if word.startswith("-") else word for word in call.arguments]
+    rooted = [path for path in paths if path.startswith(("/", "~")) or ".." in path.split("/")]
+    return Effect("run", True) if privileged or outside(call, rooted) else None
+
+
+_READING: dict[str, Callable[[Call], Effect | None]] = {"curl": curl_effect, "git": git_effect, "wget": wget_effect}
+
+
+def _shell_line(arguments: Sequence[str]) -> str | None:
+    """What stands after `-c` of a shell."""
+    for at, word in enumerate(arguments):
+        if re.fullmatch(r"-\w*c\w*", word):
+            rest = [one for one in arguments[at + 1 :] if not one.startswith("-")]
+            return rest[0] if rest else UNKNOWN
+        if not word.startswith(("-", "+")):
+            return None
+    return None
+
+
+def _command_option(arguments: Sequence[str]) -> str | None:
+    return value_of(arguments, "c", "--command")
+
+
+def _watched(arguments: Sequence[str]) -> str:
+    return " ".join(operands(arguments, "n", ("--interval",)))
+
+
+def _trapped(arguments: Sequence[str]) -> str:
+    return "".join(operands(arguments)[:1])
+
+
+def _aliased(arguments: Sequence[str]) -> str:
+    return "\n".join(word.partition("=")[2] for word in arguments)
+
+
+_LINES: dict[str, Callable[[Sequence[str]], str | None]] = {
+    "alias": _aliased,
+    "eval": " ".join,
+    "runuser": _command_option,
+    "script": _command_option,
+    "su": _command_option,
+    "trap": _trapped,
+    "watch": _watched,
+}
+"""Programs that read a line of a shell, and where it stands among their words."""
+
+
+def _found(simple: Simple, said: str, depth: int) -> Iterator[Command]:
+    """What `find` does with what it finds."""
+    words, call = simple.words[1:], Call("find", simple.words[1:], simple.folder)
+    things = _findings(words)
+    if "-delete" in words:
+        yield Command("delete", said, outside(call, things))
+    for at, word in enumerate(words):
+        if word in ("-fprint", "-fprint0", "-fls", "-fprintf") and outside(call, words[at + 1 : at + 2], whole=False):
+            yield Command("overwrite", said, True)
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            yield from _of(simple._replace(words=_filled(words[at + 1 :], things), redirections=()), depth)
+
+
+def _findings(words: Sequence[str]) -> list[str]:
+    """Paths that stand for what `find` finds: where it starts, or something below when it looks for something."""
+    starts: list[str] = []
+    for word in words:
+        if word.startswith(("-", "(", "!")) and word not in ("-L", "-H", "-P"):
             break
-    target = next((arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in (">", ">>")), "")
-    if target and (_DEVICE.match(target) or _of_system(target)):
-        yield Command("overwrite", said, True)
+        starts += [] if word.startswith("-") else [word]
+    below = "/found" if _FILTERS & set(words) and not _OTHERWISE & set(words) else ""
+    return [start + below for start in starts or ["."]]
 
 
-def _of_system(path: str) -> bool:
-    """Whether a path is a folder of the system, or everything in one."""
-    if path in ("~", "$HOME", "~/", "~/*", "$HOME/", "$HOME/*", "*", ".", "..", "./*"):
-        return True
-    whole = path.rstrip("*").rstrip("/") or "/"
-    if whole == "/home":
-        return True
-    return whole in _SYSTEM_FOLDERS or any(
-        whole.startswith(folder + "/") for folder in _SYSTEM_FOLDERS if folder != "/"
-    )
+def _filled(words: Sequence[str], things: Sequence[str]) -> tuple[str, ...]:
+    """The words of `-exec`, with what was found in its place."""
+    end = next((at for at, word in enumerate(words) if word in (";", "+")), len(words))
+    filled = [word.replace("{}", thing) for word in words[:end] for thing in (things if "{}" in word else [""])]
+    return tuple(filled)
 
 
-class _Rule(NamedTuple):
-    """A class of consequence, whether it reaches the machine, and the programs that bring it about."""
-
-    kind: Consequence
-    reaches_machine: bool
-    names: frozenset[str]
-    when: Callable[[Sequence[str]], bool] = bool
+def _with_items(inner: Unwrapped, simple: Simple) -> Unwrapped:
+    """The words of `xargs`, with what it reads."""
+    items = _items(simple.fed)
+    words = [word.replace("{}", item) for word in inner.words for item in (items if "{}" in word else [""])]
+    return inner._replace(words=tuple([*words, *items]))
 
 
-def _always(arguments: Sequence[str]) -> bool:
-    del arguments
-    return True
+def _items(fed: Sequence[Sequence[str]]) -> list[str]:
+    """Paths that stand for the lines that a pipe gives."""
+    for words in reversed(fed):
+        told = operands(words[1:], "n")
+        if not words or (words[0] in _PASSING and len(told) <= (words[0] == "grep")):
+            continue
+        if words[0] == "find":
+            return _findings(words[1:])
+        if words[0] in _LISTING:
+            return [one if words[0] in ("echo", "printf") else f"{one}/found" for one in told] or ["*"]
+        break
+    return [UNKNOWN]
 
 
-def _with(*words: str) -> Callable[[Sequence[str]], bool]:
-    return lambda arguments: bool(set(words) & set(arguments))
-
-
-def _without(*words: str) -> Callable[[Sequence[str]], bool]:
-    return lambda arguments: not set(words) & set(arguments)
-
-
-def _changes(arguments: Sequence[str]) -> bool:
-    """Whether a program is told to do something, not only asked how things are."""
-    verbs = [word for word in arguments if not word.startswith("-") or word in _ASKING]
-    return bool(verbs) and verbs[0] not in _ASKING and verbs[-1] not in _ASKING
-
-
-def _sends(arguments: Sequence[str]) -> bool:
-    return any(word.startswith(_SENDING) for word in arguments)
-
-
-def _on_system(arguments: Sequence[str]) -> bool:
-    return any(map(_of_system, arguments))
-
-
-def _onto_system(arguments: Sequence[str]) -> bool:
-    return any(map(_of_system, arguments[-1:]))
-
-
-def _given(arguments: Sequence[str]) -> bool:
-    return any(not word.startswith("-") for word in arguments)
-
-
-_RULES = (
-    _Rule("delete", True, frozenset({"rm", "rmdir", "unlink"}), _on_system),
-    _Rule("delete", False, frozenset({"rm", "rmdir", "unlink"})),
-    _Rule("delete", False, frozenset({"find"}), _with("-delete")),
-    _Rule("system", True, _POWER, _always),
-    _Rule("system", True, frozenset({"gsettings", "service", "setprop", "settings", "svc", "systemctl"}), _changes),
-    _Rule("uninstall", True, _DISKS),
-    _Rule("uninstall", True, _INSTALLERS, _with(*_GONE)),
-    _Rule("run", True, _INSTALLERS, _with(*_COME)),
-    _Rule("uninstall", True, frozenset({"adb", "cmd", "pm"}), _with("uninstall", "clear")),
-    _Rule("credential", True, _ACCOUNTS, _always),
-    _Rule("system", True, _NETWORK, _changes),
-    _Rule("system", True, frozenset({"kill", "killall", "pkill"}), _with("-1", "1", "init")),
-    _Rule("grant", True, frozenset({"chattr", "chmod", "chown"}), _on_system),
-    _Rule("system", True, frozenset({"crontab"}), _without("-l")),
-    _Rule("push", True, frozenset({"git"}), _with("push")),
-    _Rule("overwrite", True, frozenset({"cp", "ln", "mv", "tee", "truncate"}), _onto_system),
-    _Rule("send", True, _OUTWARD),
-    _Rule("upload", True, frozenset({"curl", "wget"}), _sends),
-    _Rule("run", False, _INTERPRETERS | _SHELLS, _given),
-)
+def _on_phone(simple: Simple, said: str, depth: int) -> Iterator[Command]:
+    """What `adb` does, and what it gives to the phone's shell: nothing there belongs to the work."""
+    words = list(simple.words[1:])
+    verbs = operands(words, "sHPLt")
+    if verbs[:1] not in (["shell"], ["exec-out"]):
+        effect = machine_effect(Call("adb", words, simple.folder))
+        if effect is not None:
+            yield Command(effect.kind, said, True)
+        return
+    at = words.index(verbs[0])
+    for command in _read(" ".join(words[at + 1 :]), simple.folder, depth + 1):
+        yield command._replace(words=said, reaches_machine=True)
