@@ -52,6 +52,10 @@ def test_words_that_cannot_be_read_are_never_quoted() -> None:
     assert not texts(literal, [element("Open", hits=[True] * 8 + [False])])
 
 
+def test_entries_that_hold_other_texts_are_not_quoted_as_a_whole() -> None:
+    assert not texts(literal, [element("B Books 12", role="option", record=0)])
+
+
 def test_hidden_things_may_be_meant_too() -> None:
     assert not texts(literal, [element("Open"), element("Open", (100, 0), shown=False)])
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
-from pipeline.synth.solving import Wanted, mentions, solve
+from pipeline.synth.solving import HOLDERS, Wanted, mentions, solve
 from pipeline.synth.wording import known, sentences, word
 from pipeline.words import GroundingKind
 
@@ -104,7 +104,8 @@ def literal(scene: Scene) -> Iterator[Question]:
 
 
 def _quotable(element: Element, name: str) -> bool:
-    plain = not element.cut and element.lines <= 2 and not element.labels and element.role != "row"
+    holds_others = element.role in HOLDERS and element.record >= 0
+    plain = not element.cut and element.lines <= 2 and not element.labels and not holds_others
     return plain and 1 < len(name) <= LONGEST
 
 

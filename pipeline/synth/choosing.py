@@ -48,6 +48,8 @@ QUOTAS: Mapping[GroundingKind, float] = {
 _TRIED = 60
 """Questions of a kind that are looked at on one screen."""
 _PER_TARGET = 2
+_PER_KIND = 3
+"""Rows of one kind on one screen at most: where little can be pointed at, refusals would take the rest."""
 _LABEL_SHARE = 0.01
 _LABEL_LEAST = 4
 """How often one label may come, as a part of all rows; small sets are less strict."""
@@ -85,10 +87,14 @@ class Chooser:
         """The questions of a screen that become rows."""
         waiting = {kind: islice(ask(scene), _TRIED) for kind, ask in ASKERS.items()}
         targets: Counter[Edges] = Counter()
+        kinds: Counter[GroundingKind] = Counter()
         for _ in range(min(most, PER_SCREEN)):
             found = self._next(waiting, fingerprint, targets)
             if found is None:
                 return
+            kinds[found.question.kind] += 1
+            if kinds[found.question.kind] == _PER_KIND:
+                del waiting[found.question.kind]
             if found.question.target is not None:
                 targets[found.question.target.box] += 1
             self._note(found.question.kind, found.label_hash, found.phash)

@@ -17,7 +17,7 @@ HOLDERS = frozenset({"row", "option", "treeitem"})
 
 _APART = 8.0
 """CSS pixels by which the outermost element must stand out."""
-_LARGER = 1.2
+_LARGER = 1.3
 """And how many times as large the largest must be as the next."""
 _NEAR = 140.0
 """What is farther away is not beside."""

@@ -1,0 +1,54 @@
+"""What becomes a row: kinds by their quotas, nothing twice, and no screen or label more than its share."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pipeline.synth.choosing import PER_SCREEN, Choice, Chooser
+from pipeline.synth.elements import Edges, Shown
+from tests.synthetic import element, scene, shown
+
+PAGE = shown([element(f"Button {name}", (0, 40.0 * place)) for place, name in enumerate("abcdefghijklmn")])
+
+
+def place(edges: Edges | None) -> str:
+    """Everything looks different where it stands elsewhere."""
+    return str(edges)
+
+
+def chosen(chooser: Chooser, page: Shown = PAGE, most: int = 99) -> list[Choice]:
+    return list(chooser.choose(scene(page), place, most))
+
+
+def test_a_screen_gives_so_many_rows_at_most() -> None:
+    assert 3 < len(chosen(Chooser(1000))) <= PER_SCREEN
+
+
+def test_no_kind_takes_a_whole_screen() -> None:
+    kinds = Counter(choice.question.kind for choice in chosen(Chooser(1000)))
+
+    assert max(kinds.values()) <= 3
+
+
+def test_nothing_is_chosen_twice_that_looks_the_same() -> None:
+    chooser = Chooser(1000)
+    first = {(choice.label_hash, choice.phash) for choice in chosen(chooser)}
+
+    assert not first & {(choice.label_hash, choice.phash) for choice in chosen(chooser)}
+
+
+def test_a_label_comes_only_so_often_wherever_it_stands() -> None:
+    chooser = Chooser(100)
+    labels: Counter[str] = Counter()
+    for shift in range(12):
+        page = shown([element("Alone", (0, 30.0 * shift))])
+        labels.update(choice.label_hash for choice in chosen(chooser, page))
+
+    assert max(labels.values()) == 4
+
+
+def test_no_more_are_chosen_than_are_wanted() -> None:
+    chooser = Chooser(1000)
+
+    assert len(chosen(chooser, most=2)) == 2
+    assert chooser.chosen == 2
