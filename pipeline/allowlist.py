@@ -17,8 +17,26 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 DEFAULT_PORTS = {"http": 80, "https": 443}
 """Schemes that may be asked for, with the port they stand for."""
 
-_METADATA = frozenset({ipaddress.ip_address("100.100.100.200"), ipaddress.ip_address("fd00:ec2::254")})
-"""Cloud metadata services outside the link-local range."""
+_METADATA = frozenset(
+    ipaddress.ip_address(number)
+    for number in (
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "fd00:42::42",
+        "fd00:c1::a9fe:a9fe",
+        "fd00:ec2::23",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    )
+)
+"""Services of clouds that tell a machine's secrets, outside the link-local range."""
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All IPv6 addresses that are given to machines of the public."""
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
+"""Ranges for special uses that not every version of Python knows for it."""
+_CARRYING = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+"""IPv6 ranges whose last four bytes are the IPv4 machine that a gateway passes traffic on to."""
 
 
 class Address(NamedTuple):
@@ -36,7 +54,8 @@ class AllowList:
     """Addresses that may be reached: `host`, `host:port`, and `*.domain` for its subdomains; nothing else.
 
     A named host must resolve to public machines and `localhost` to this one. A private or loopback machine is reachable
-    only when its own number is listed; link-local and metadata addresses never are, whatever the list says.
+    only when its own number is listed; link-local and metadata addresses never are, whatever the list says. An address
+    that is translated counts as the machine behind it.
     """
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
@@ -59,11 +78,30 @@ class AllowList:
 def may_reach(host: str, machine: IpAddress) -> bool:
     """Whether a listed host may be reached at the machine it resolves to."""
     machine = getattr(machine, "ipv4_mapped", None) or machine
+    carried = _carried(machine)
+    if carried is not None:
+        return host != "localhost" and _is_public(carried)
     if machine.is_link_local or machine.is_multicast or machine.is_unspecified or machine in _METADATA:
         return False
     if host == "localhost":
         return machine.is_loopback
-    return machine.is_global or host == str(machine)
+    return _is_public(machine) or host == str(machine)
+
+
+def _carried(machine: IpAddress) -> ipaddress.IPv4Address | None:
+    """The IPv4 machine behind an IPv6 address that a gateway or a tunnel translates."""
+    if machine.version == 4 or machine.is_loopback or machine.is_unspecified:
+        return None
+    if any(machine in network for network in _CARRYING):
+        return ipaddress.IPv4Address(machine.packed[-4:])
+    return machine.sixtofour
+
+
+def _is_public(machine: IpAddress) -> bool:
+    """Whether anyone may have this machine's address, and no service of a cloud has it."""
+    if machine in _METADATA or machine.is_multicast or any(machine in network for network in _SPECIAL):
+        return False
+    return machine.is_global and (machine.version == 4 or machine in _UNICAST)
 
 
 def address_of(url: str) -> Address:
