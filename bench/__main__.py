@@ -29,6 +29,7 @@ BENCHMARKS = (
     "driver_memory",
     "effect_truth",
     "gate",
+    "grounding",
     "judge",
     "llm",
     "main_job",

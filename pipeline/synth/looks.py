@@ -36,7 +36,6 @@ _ACCENTS = (
     "#3b5bdb",
     "#087f5b",
     "#a61e4d",
-    "#495057",
 )
 _FONTS = (
     "'Liberation Sans', 'Droid Sans Fallback', sans-serif",
