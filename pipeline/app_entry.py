@@ -272,6 +272,7 @@ class ProgramEntry(Entry):
     locale: str = Field(default="en_US", pattern="^[a-z]{2}_[A-Z]{2}$")
     layout: str = Field(default="us", pattern=r"^[a-z]{2,3}$")
     """Of the keyboard."""
+    hides: bool = False  # what it holds shows neither in files nor on the screen, as a shell's variables
     prepared: str = "home"
     files: dict[str, str] = Field(default_factory=dict)
     state: list[FilesState] = Field(min_length=1)

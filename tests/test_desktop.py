@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -29,10 +29,11 @@ from pipeline.actions import (
     TripleClick,
     Type,
 )
+from pipeline.envs import desktop as desktop_module
 from pipeline.envs import desktop_programs
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FILE, FakeMachine, MachineFaults
-from pipeline.envs.machine import Button
+from pipeline.envs.machine import Button, Ran
 from pipeline.envs.machines import Machines
 from pipeline.errors import ActionError, SetupError
 from pipeline.protocols import Environment
@@ -49,6 +50,16 @@ class Noted(FakeMachine):
     def __init__(self, faults: MachineFaults | None = None) -> None:
         super().__init__(faults=faults)
         self.done: list[str] = []
+        self.shapes: dict[str, str] = {}
+        self.ran: list[list[str]] = []
+
+    async def run(self, argv: Sequence[str], *, seconds: float) -> Ran:
+        if argv[0] == "echo":
+            return await super().run(argv, seconds=seconds)
+        if argv[0] != "find":
+            self.ran.append(list(argv))
+            return Ran(0, b"", b"")
+        return Ran(0, "".join(f"{path}\0{shape}\0" for path, shape in self.shapes.items()).encode(), b"")
 
     async def pointer(self, pixel: Pixel) -> None:
         self.done.append(f"{pixel.x},{pixel.y}")
@@ -331,9 +342,8 @@ async def test_an_episode_finds_nothing_of_the_one_before() -> None:
 
 
 async def wrote(desktop: DesktopEnvironment, machine: FakeMachine) -> None:
-    """Write a file and a folder, remove another file."""
-    await desktop.act(Type(content="written"), [])
-    await desktop.act(Hotkey(keys=["Control", "s"]), [])
+    """Write a file, remove another, and have the pad show what it showed at the beginning."""
+    await machine.write(FILE, b"written")
     await machine.remove(NOTE)
 
 
@@ -353,6 +363,49 @@ async def test_a_kept_home_is_begun_with_and_its_changes_are_told(desktop: Deskt
         assert begun is not None and (await machine.files(), await changes(desktop)) == (home, told)
 
     assert sorted(told or []) == [[NOTE, "removed"], [FILE, "added"]]
+
+
+async def test_what_was_not_saved_is_not_kept(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desktop_module, "SETTLE_SECONDS", 0.1)
+    await wrote(desktop, machine)
+    await desktop.act(Type(content="not saved"), [])
+    await desktop.keep("here")
+    assert await desktop.start_from(desktop_task(), "here") is None
+
+    await desktop.start(desktop_task())
+    await desktop.keep("here")
+    reverts = machine.reverts
+    assert await desktop.start_from(desktop_task(), "here") is None and machine.reverts == reverts
+
+
+async def test_modes_and_links_are_kept_or_nothing_is(desktop: DesktopEnvironment, machine: Noted) -> None:
+    machine.shapes = {"./run.sh": "f755 ", "./near": "lrwxrwxrwx a b"}
+    await desktop.keep("here")
+    machine.shapes = {"./run.sh": "f644 "}
+
+    assert await desktop.start_from(desktop_task(), "here") is None
+    assert machine.ran == [["chmod", "755", "--", "./run.sh"], ["ln", "-sfn", "--", "a b", "./near"]]
+
+
+async def test_nothing_is_kept_of_programs_that_hide_what_they_hold_or_of_files_that_cannot_be_read(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = program("pad", "Pad", hides=True)
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: shell)
+    await environment.start(desktop_task())
+    await environment.keep("here")
+    assert await environment.start_from(desktop_task(), "here") is None
+
+    async def shut(path: str) -> bytes:
+        raise PermissionError(path)
+
+    await desktop.start(desktop_task())
+    await machine.write("Documents/shut", b"")
+    monkeypatch.setattr(machine, "read", shut)
+    await desktop.keep("there")
+    assert await desktop.start_from(desktop_task(), "there") is None
 
 
 async def test_nothing_is_kept_where_other_windows_are_open(desktop: DesktopEnvironment, machine: Noted) -> None:

@@ -30,6 +30,7 @@ from pipeline.words import CaptureErrorCode, TreeErrorCode
 
 SETTLE_SECONDS = 3.0
 """How long the screen may need to come to rest after an action."""
+_POLL_SECONDS = 0.2
 
 
 class _Held(NamedTuple):
@@ -38,6 +39,13 @@ class _Held(NamedTuple):
     machine: Machine
     programs: Programs
     hands: Hands
+
+
+class _Kept(NamedTuple):
+    """A state that was kept, and what showed then."""
+
+    home: KeptHome
+    shown: list[tuple[str, str, str]]
 
 
 class _Look(NamedTuple):
@@ -61,7 +69,9 @@ class DesktopEnvironment(Environment):
         self._shown: list[Node] | None = None
         """What fields hold; nothing where that is not known for certain."""
         self._windows: list[Window] = []
-        self._kept: dict[str, KeptHome] = {}
+        self._kept: dict[str, _Kept] = {}
+        self._elsewhere: set[str] = set()
+        """States that were kept in vain: what was begun from them was another one."""
         self._worked = True
         self._acted = False
 
@@ -75,16 +85,49 @@ class DesktopEnvironment(Environment):
         return await self._begin(task, None)
 
     async def keep(self, name: str) -> None:
-        """Keep the home folder, where the windows are those of the beginning: else files are not all that matters."""
+        """Keep the home folder, where the windows are those of the beginning: else files are not all that matters.
+
+        Nothing is kept with programs that hold what nobody can see.
+        """
         held = self._holding()
+        if name in self._elsewhere or held.programs.hide:
+            return
         with self._noting_trouble():
-            if await held.machine.windows() == self._windows:
-                self._kept[name] = await held.programs.kept()
+            shown = await _shown(held.machine)
+            if shown is None or await held.machine.windows() != self._windows:
+                return
+            home = await held.programs.kept()
+            if home is not None:
+                self._kept[name] = _Kept(home, shown)
 
     async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
-        """Start, with the home folder as it was kept before any program runs."""
+        """Start, with the home folder as it was kept before any program runs.
+
+        A state of which programs now show something else, as what was not saved, is none that was kept.
+        """
         kept = self._kept.get(name)
-        return await self._begin(task, kept) if kept else None
+        if kept is None:
+            return None
+        begun = await self._begin(task, kept.home)
+        try:
+            with self._noting_trouble():
+                if await self._is_as(kept):
+                    return begun
+        except EnvError as error:
+            raise SetupError(error.code, error.message) from error
+        del self._kept[name]
+        self._elsewhere.add(name)
+        await self.finish()
+        return None
+
+    async def _is_as(self, kept: _Kept) -> bool:
+        """Whether files and screen are what they were; programs have a while to show it."""
+        held, until = self._holding(), time.monotonic() + SETTLE_SECONDS * self.patience
+        while await _shown(held.machine) != kept.shown:
+            if time.monotonic() > until:
+                return False
+            await asyncio.sleep(_POLL_SECONDS)
+        return await held.programs.shapes() == kept.home.shapes
 
     async def _begin(self, task: TaskSpec, kept: KeptHome | None) -> EnvironmentInfo:
         await self.finish()
@@ -169,6 +212,7 @@ class DesktopEnvironment(Environment):
     async def close(self) -> None:
         """End the episode and the machine."""
         self._kept.clear()
+        self._elsewhere.clear()
         await self.finish()
         await self._machines.close()
 
@@ -193,6 +237,15 @@ class DesktopEnvironment(Environment):
         except EnvError:
             self._worked = False
             raise
+
+
+async def _shown(machine: Machine) -> list[tuple[str, str, str]] | None:
+    """What all of a screen says, wherever it stands; nothing where it is not told whole."""
+    try:
+        seen = await machine.tree()
+    except TreeError:
+        return None
+    return None if seen.partial else [(node.role, node.name, node.value) for node in seen.nodes]
 
 
 async def _looked(machine: Machine) -> _Look:

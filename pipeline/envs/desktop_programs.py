@@ -33,7 +33,7 @@ _SETTLE_SECONDS, _LEAST_SETTLE_SECONDS = 10.0, 3.0
 """How long a program that shows its window may take to come to rest, within its time to show it, and at least."""
 _CALM_SECONDS = 0.7
 """How long no file may change: dialogs of a common toolkit save half a second after they were told to."""
-_WRITTEN_SECONDS = 5.0
+_WRITTEN_SECONDS, _FIND_SECONDS = 5.0, 10.0
 _NOT_SHOWN = ("app_not_ready", "program_missing")
 """What may become of a launch though nothing is broken: some programs show a window once only."""
 _AGAIN_SECONDS = 20.0
@@ -50,6 +50,7 @@ class KeptHome(NamedTuple):
     written: dict[str, bytes]
     folders: list[str]
     removed: list[str]
+    shapes: dict[str, str]
     first: dict[str, str]
     began: dict[str, dict[str, str]]
 
@@ -99,14 +100,30 @@ class Programs:
         began = {app_id: state_of(self._marked, entry.state) for app_id, entry in self._entries.items()}
         self._began, self._first = (kept.began, kept.first) if kept else (began, self._marked)
 
-    async def kept(self) -> KeptHome:
-        """What has become of the home folder since it was marked; raises EnvError."""
+    @property
+    def hide(self) -> bool:
+        """Whether a program of the episode holds what can neither be seen nor kept."""
+        return any(entry.hides for entry in self._entries.values())
+
+    async def shapes(self) -> dict[str, str]:
+        """Kind, mode and target of all that is not hidden, by path: contents do not tell them. Raises EnvError."""
+        argv = ["find", ".", "-mindepth", "1", "-name", ".*", "-prune", "-o", "-printf", "%p\\0%y%m %l\\0"]
+        ran = await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
+        parts = ran.out.decode(errors="surrogateescape").split("\0")
+        return dict(zip(parts[::2], parts[1::2], strict=False))
+
+    async def kept(self) -> KeptHome | None:
+        """What has become of the home folder since it was marked, unless something of it cannot be read; raises
+        EnvError."""
         now = await self._machine.files()
         changed = [path for path, value in now.items() if value not in (self._marked.get(path), SPECIAL)]
-        with boundary(EnvError, "keep_failed"):
+        try:
             written = {path: await self._machine.read(path) for path in changed if not path.endswith("/")}
+        except (OSError, ValueError):
+            return None
         folders = [path for path in changed if path.endswith("/")]
-        return KeptHome(written, folders, [path for path in self._marked if path not in now], self._first, self._began)
+        removed = [path for path in self._marked if path not in now]
+        return KeptHome(written, folders, removed, await self.shapes(), self._first, self._began)
 
     async def put(self, kept: KeptHome) -> None:
         """Make the home folder what it was when it was kept; programs must not run yet. Raises SetupError."""
@@ -118,6 +135,12 @@ class Programs:
                 await self._machine.remove(f"{folder}{_PLACE}")
             for path, content in kept.written.items():
                 await self._machine.write(path, content)
+            now = await self.shapes()
+            for path, shape in kept.shapes.items():
+                if now.get(path) != shape:
+                    how, _, target = shape.partition(" ")
+                    argv = ["ln", "-sfn", "--", target, path] if how[0] == "l" else ["chmod", how[1:], "--", path]
+                    await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
 
     async def launch_by_name(self, name: str) -> None:
         """Start a program of the episode by what people call it; raises ActionError or EnvError."""
