@@ -9,12 +9,24 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from pipeline.apps import app_names, load_app
 from tests import audit
-from tests.audit import Exemption, UncheckedError, Vulnerability, exemptions, locked, open_ones, vulnerabilities
+from tests.audit import (
+    Exemption,
+    Package,
+    UncheckedError,
+    Vulnerability,
+    exemptions,
+    locked,
+    locks,
+    open_ones,
+    vulnerabilities,
+)
 from tests.webserver import Reply, Request, WebServer, page
 
 TODAY = datetime.date(2026, 11, 30)
 ROOT = Path(__file__).resolve().parents[1]
+JINJA, RAY = Package("PyPI", "jinja2", "3.1.6"), Package("PyPI", "ray", "2.60.0")
 
 
 def knows(request: Request) -> Reply:
@@ -29,18 +41,44 @@ def exempt(until: datetime.date, package: str = "jinja2") -> Exemption:
     return Exemption(id="GHSA-1", package=package, reason="only of templates by strangers", until=until)
 
 
-def test_every_package_of_the_lock_is_asked_about() -> None:
-    packages = locked((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+def test_every_lock_of_the_checkout_is_read() -> None:
+    apps = [load_app(app_id) for app_id in app_names()]
 
-    assert packages["ray"] and packages["playwright"] and packages["moto"]
+    assert set(locks(ROOT)) == {ROOT / "requirements.lock", *(entry.lock for entry in apps)}
+
+
+def test_every_package_of_the_lock_is_asked_about() -> None:
+    packages = locked(ROOT / "requirements.lock")
+
+    assert {"ray", "playwright", "moto"} <= {one.name for one in packages}
     assert len(packages) > 100
+
+
+def test_packages_inside_of_others_are_asked_about_too(tmp_path: Path) -> None:
+    places = {"": "1.0.0", "node_modules/@a/b": "2.0.0", "node_modules/c/node_modules/d": "3.0.0"}
+    installed = {place: {"version": version} for place, version in places.items()}
+    installed["node_modules/alias"] = {"name": "e", "version": "4.0.0"}
+    lock = tmp_path / "package-lock.json"
+    lock.write_text(json.dumps({"packages": installed}))
+
+    assert locked(lock) == {Package("npm", *one) for one in [("@a/b", "2.0.0"), ("d", "3.0.0"), ("e", "4.0.0")]}
+    assert len(locked(ROOT / "catalogs" / "apps" / "node-red" / "package-lock.json")) > 100
+
+
+def test_a_long_list_is_asked_about_in_parts() -> None:
+    with WebServer() as server:
+        server.answers["/"] = knows
+
+        many = [Package("PyPI", "jinja2", str(number)) for number in range(1200)]
+        assert len(vulnerabilities(many, f"{server.url}/")) == 1200
+        assert max(len(json.loads(asked.body)["queries"]) for asked in server.requests) < 1000
 
 
 def test_what_is_known_of_a_version_is_told() -> None:
     with WebServer() as server:
         server.answers["/"] = knows
 
-        assert vulnerabilities({"ray": "2.60.0", "jinja2": "3.1.6"}, f"{server.url}/") == [
+        assert vulnerabilities([JINJA, RAY, JINJA._replace(ecosystem="npm")], f"{server.url}/") == [
             Vulnerability("jinja2", "3.1.6", "GHSA-1")
         ]
 
@@ -51,7 +89,7 @@ def test_an_answer_that_is_none_checks_nothing(said: str) -> None:
         server.answers["/"] = page(said)
 
         with pytest.raises(UncheckedError):
-            vulnerabilities({"ray": "2.60.0"}, f"{server.url}/")
+            vulnerabilities([RAY], f"{server.url}/")
 
 
 @pytest.mark.parametrize(
@@ -93,4 +131,6 @@ def test_a_database_out_of_reach_fails_nothing_and_says_so(capsys: pytest.Captur
         gone = server.url
 
     assert audit.main(f"{gone}/") == 0
-    assert capsys.readouterr().out == "audit: not checked: 127.0.0.1: ConnectError\n"
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith("audit: not checked, none of ")
+    assert line.endswith(" packages; this fails nothing: 127.0.0.1: ConnectError")
