@@ -115,6 +115,10 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
         (["query", "/nowhere", "SELECT 1"], "error: /nowhere is not a dataset folder"),
         (["fly"], "error: No such command 'fly'"),
         (["apps", "up", "nowhere"], "error: apps: unknown application 'nowhere'"),
+        (
+            ["collect", "--config", "desktop", "provider=xvfb", "devices=foo"],
+            "error: devices: provider 'xvfb' takes none; those that do: adb, avd, qemu",
+        ),
     ],
 )
 def test_wrong_arguments_are_named_in_one_line(
@@ -124,6 +128,13 @@ def test_wrong_arguments_are_named_in_one_line(
 
     assert code == 2
     assert line.startswith(message)
+
+
+def test_who_misspells_a_machine_is_told_of_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("up", "down"):
+        _, line = error_of(capsys, "apps", command, "debian-dekstop")
+
+        assert {"debian-desktop", "fava"} <= set(line.partition("known: ")[2].split(", "))
 
 
 def test_a_folder_that_holds_a_run_is_named(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

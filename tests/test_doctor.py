@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import doctor
+from pipeline.commands.machine import doctor as show_doctor
 from pipeline.config import RunConfig, override_config
 from pipeline.doctor import Finding, examine
 from pipeline.envs.handset import HandsetProcess
@@ -34,6 +35,20 @@ def test_a_missing_browser_comes_with_its_fix(tmp_path: Path, monkeypatch: pytes
     assert "apt-get install chromium" in finding.detail
     with pytest.raises(RunError):
         doctor.chromium()
+
+
+def test_names_and_what_is_said_of_them_stand_apart(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings = [Finding("desktop-calc-zh", True, False, "7.4.7 installed"), Finding("room", True, True, "enough")]
+    monkeypatch.setattr("pipeline.commands.machine.examine", lambda _: findings)
+
+    assert show_doctor() == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "ok      desktop-calc-zh  7.4.7 installed",
+        "ok      room             enough",
+    ]
 
 
 def phones(*settings: str) -> list[Finding]:

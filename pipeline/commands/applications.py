@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pipeline import apps as applications
+from pipeline.app_entry import entry_names
 from pipeline.commands.shell import Command, examples
 from pipeline.envs.qemu_image import (
     MachineImage,
@@ -18,6 +19,7 @@ from pipeline.envs.qemu_image import (
     remove_outdated,
 )
 from pipeline.envs.qemu_ready import up as prepare_machine
+from pipeline.errors import ConfigError
 
 AppId = Annotated[str, typer.Argument(metavar="APP", help="An application or a machine of `pathproof apps list`.")]
 
@@ -41,7 +43,7 @@ def up(app_id: AppId) -> int:
         prepare_machine(image, typer.echo)
         _tell_outdated(image)
     else:
-        applications.up(app_id, typer.echo)
+        applications.up(_known(app_id), typer.echo)
     return 0
 
 
@@ -52,12 +54,20 @@ def down(app_id: AppId) -> int:
         count = remove_outdated(load_image(app_id), typer.echo)
         typer.echo(f"{app_id}: {count} outdated images removed", err=True)
         return 0
-    return _told(app_id, applications.down(app_id), "ended")
+    return _told(app_id, applications.down(_known(app_id)), "ended")
 
 
 def reset(app_id: AppId) -> int:
     """Put what `pathproof apps up` runs of an application back to its first state."""
     return _told(app_id, applications.reset(app_id), "reset")
+
+
+def _known(app_id: str) -> str:
+    """The name of an application; raises ConfigError naming all that could have been meant."""
+    if app_id not in entry_names():
+        names = sorted([*entry_names(), *image_names()])
+        raise ConfigError(f"apps: unknown application '{app_id}'; known: {', '.join(names)}")
+    return app_id
 
 
 def _tell_outdated(image: MachineImage) -> None:

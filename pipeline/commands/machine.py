@@ -25,11 +25,12 @@ def doctor(
 ) -> int:
     """What this machine can run, what is exposed, and the fix for what is missing."""
     findings = examine(override_config({}, assignments or []))
+    width = max(len(finding.what) for finding in findings) + 2
     for finding in findings:
         if finding.what == EXPOSURE:
             typer.echo(f"{EXPOSURE}: {finding.detail}")
             continue
-        typer.echo(f"{'ok' if finding.good else 'missing':8}{finding.what:14}{finding.detail}")
+        typer.echo(f"{'ok' if finding.good else 'missing':8}{finding.what:{width}}{finding.detail}")
     return 0 if all(finding.good or not finding.needed for finding in findings) else 1
 
 

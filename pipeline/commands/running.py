@@ -11,6 +11,7 @@ from pipeline.apart import NO_NETWORKS, can_part
 from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import JUDGING_PARTS, RunConfig, load_config, override_config
 from pipeline.drive import Outcome
+from pipeline.envs import check_devices
 from pipeline.errors import ConfigError
 from pipeline.exposure import exposed
 from pipeline.judging import calibration_of
@@ -57,6 +58,7 @@ def collect(
 ) -> int:
     """Roll out tasks, verify what came of them, and write all of it to a new folder."""
     settings = load_config(config, assignments or [])
+    check_devices(settings)
     _announce(settings)
     with Board() as board:
         outcome = collect_run(settings, config, out, board)

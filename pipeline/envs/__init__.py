@@ -17,6 +17,7 @@ from pipeline.reaper import Scratch
 from pipeline.vault import Vault
 
 NO_SECRETS = Vault()
+_TAKE_DEVICES = ("adb", "avd", "qemu")
 
 
 def build(config: RunConfig, scratch: Scratch, vault: Vault = NO_SECRETS) -> Environment:
@@ -27,7 +28,15 @@ def build(config: RunConfig, scratch: Scratch, vault: Vault = NO_SECRETS) -> Env
     return WithheldEnvironment(made) if config.probes == "withhold" else made
 
 
+def check_devices(config: RunConfig) -> None:
+    """Raise ConfigError for devices that are named and that nothing would take."""
+    if config.devices and config.provider not in _TAKE_DEVICES:
+        takers = ", ".join(_TAKE_DEVICES)
+        raise ConfigError(f"devices: provider '{config.provider}' takes none; those that do: {takers}")
+
+
 def _made(config: RunConfig, scratch: Scratch) -> Environment:
+    check_devices(config)
     match config.provider, config.platform:
         case "fake", _:
             return FakeEnvironment()
