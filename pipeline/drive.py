@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from pipeline import judging, manifest, policies
+from pipeline import exposure, judging, manifest, policies
 from pipeline.clients import Access
 from pipeline.clients import Place as ModelPlace
 from pipeline.cluster import Cluster, Place
@@ -192,13 +192,16 @@ class Drive:
         """Work with verification behind it, until both are done or the run halts."""
         judges = 1 + self._run.config.workers // _WORKERS_PER_JUDGE
         async with asyncio.TaskGroup() as group:
-            clock = group.create_task(self._watch_clock())
+            watches = [group.create_task(self._watch_clock())]
+            if self._cluster.local and all(server.listen == "loopback" for server in self._run.config.serving):
+                watches.append(group.create_task(exposure.watch(self._halt.call)))
             sitting = [group.create_task(jury.sit(number)) for number in range(judges)]
             if work is not None:
                 await work
             jury.close()
             await asyncio.gather(*sitting)
-            clock.cancel()
+            for watch in watches:
+                watch.cancel()
 
     async def _end(self, ending: Any) -> Outcome:
         reason = self._halt.reason

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,11 +21,12 @@ from pipeline.commands import running
 from pipeline.config import RunConfig
 from pipeline.errors import RunError
 from pipeline.exports.files import whole_folder
-from pipeline.exposure import exposed, refuse
+from pipeline.exposure import exposed, refuse, watch
 from pipeline.guardian import MARK
 from pipeline.llm.cache import ReplyCache
 from pipeline.llm.reply import Reply
 from pipeline.local_storage import LocalStorage
+from pipeline.reaper import Scratch
 
 _LISTENER = """
 import ctypes, socket, sys
@@ -35,6 +38,19 @@ print(held.getsockname()[1], flush=True)
 sys.stdin.read()
 """
 OURS = {MARK: "/tmp/pathproof-test-exposure"}
+_WAITING = """
+import socket, sys, time
+held = socket.create_server((sys.argv[1], 0))
+print(held.getsockname()[1], flush=True)
+time.sleep(60)
+"""
+_DATAGRAMS = """
+import socket, sys
+held = socket.socket(type=socket.SOCK_DGRAM)
+held.bind((sys.argv[1], 0))
+print(held.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
 
 
 @contextmanager
@@ -90,6 +106,52 @@ def test_a_network_of_its_own_exposes_nothing() -> None:
 def test_a_run_refuses_what_it_has_started_itself() -> None:
     with listening("0.0.0.0") as listener, pytest.raises(RunError, match=listener):
         refuse()
+
+
+@contextmanager
+def in_the_background(scratch: Scratch, address: str) -> Iterator[str]:
+    """A program that listens and whose parent has ended; where, without its name."""
+    log = scratch.path / "background.log"
+    scratch.spawn(["setsid", "-f", sys.executable, "-c", _WAITING, address], log=log)
+    deadline = time.monotonic() + 20
+    while not log.read_text(encoding="utf-8").endswith("\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    yield f"{address}:{log.read_text(encoding='utf-8').strip()}"
+
+
+@pytest.mark.parametrize(("address", "refused"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_a_run_refuses_what_has_gone_into_the_background(address: str, refused: bool) -> None:
+    with (
+        Scratch("exposed") as scratch,
+        in_the_background(scratch, address) as listener,
+        pytest.raises(RunError, match=listener) if refused else nullcontext(),
+    ):
+        refuse()
+
+
+async def test_what_begins_to_listen_while_a_run_goes_on_is_told_of() -> None:
+    told: asyncio.Queue[RunError] = asyncio.Queue()
+    looking = asyncio.create_task(watch(told.put_nowait, 0.01))
+    with Scratch("exposed") as scratch, in_the_background(scratch, "0.0.0.0") as listener:
+        error = await asyncio.wait_for(told.get(), 20)
+        await looking
+
+    assert listener in str(error)
+
+
+@pytest.mark.parametrize(("address", "told"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_who_waits_for_datagrams_is_named_and_not_refused(address: str, told: bool) -> None:
+    command = [sys.executable, "-c", _DATAGRAMS, address]
+    own = {**os.environ, **OURS}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own) as program:
+        assert program.stdout is not None
+        port = program.stdout.readline().strip()
+        found = [one for one in exposed() if one.endswith(f"{address}:{port} (udp)")]
+        refuse()
+        program.communicate("")
+
+    assert bool(found) is told
 
 
 def test_the_doctor_has_a_line_for_it() -> None:
