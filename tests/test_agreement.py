@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.actions import Finished, Model
+from pipeline.actions import Finished, Model, Point
 from pipeline.agreement import CONTRADICTIONS, KEYS, PLACES, REFERENCES
 from pipeline.check import Finding, check
 from pipeline.compact import compact
+from pipeline.grounding import Grounding, GroundingTarget
 from pipeline.manifest import Assigned
 from pipeline.records import Record, RunRow, Transition, Vote, now
 from pipeline.schema import TABLES
 from pipeline.sinks import Batch, Committer, PartWriter
 from pipeline.storage import Storage
-from pipeline.structs import Param
+from pipeline.structs import Box, Param
 from tests.datasets import RUN, TASK, attempt, begin, collected, faulty, judging, put, verdict
 from tests.records import check as contract_check
 from tests.records import task as one_task
@@ -299,3 +300,67 @@ def test_pictures_stay_what_they_are_called_when_they_are_compacted(storage: Sto
     compact(storage)
 
     assert check(storage) == []
+
+
+# --- labelled places -------------------------------------------------------------------------------------------------
+
+PLACE = Grounding(
+    row_id="row",
+    screen_id="screen",
+    screen_number=0,
+    family="mail",
+    platform="web",
+    shell="web",
+    theme="light",
+    language="en",
+    width=1000,
+    height=500,
+    device_ratio=1.0,
+    frame_sha256=next(iter(MADE.frames)),
+    instruction='Click "Send".',
+    instruction_language="en",
+    kind="literal",
+    target=GroundingTarget(role="button", name="Send", text="Send", box=Box(left=100, top=100, right=200, bottom=120)),
+    point=Point(x=150, y=220),
+    refusal=False,
+    seed=0,
+    split="train",
+    label_hash="label",
+    phash="looks",
+)
+MISLABELLED = (
+    "contradiction",
+    "grounding",
+    "labelled places that are refusals with a target, or have none, or whose point lies outside it",
+)
+
+
+def test_a_place_within_its_box_is_sound(tmp_path: Path) -> None:
+    refused = PLACE.model_copy(
+        update={"row_id": "other", "kind": "refusal", "refusal": True, "target": None, "point": None}
+    )
+
+    assert found(tmp_path, [MADE], [PLACE, refused]) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"point": Point(x=99, y=220)},
+        {"point": Point(x=200, y=220)},
+        {"point": Point(x=150, y=240)},
+        {"point": None},
+        {"target": None},
+        {"refusal": True},
+        {"kind": "refusal"},
+    ],
+    ids=str,
+)
+def test_a_place_that_is_none_or_elsewhere_is_found(wrong: dict[str, object], tmp_path: Path) -> None:
+    assert found(tmp_path, [MADE], [PLACE.model_copy(update=wrong)]) == [MISLABELLED]
+
+
+def test_the_picture_of_a_place_must_be_there(tmp_path: Path) -> None:
+    gone = PLACE.model_copy(update={"frame_sha256": "gone"})
+
+    assert found(tmp_path, [MADE], [gone]) == [("dangling_id", "grounding", "frame_sha256")]
