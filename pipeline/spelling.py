@@ -1,8 +1,8 @@
 """A text in every spelling in which a row may hold it: as it is, or escaped in JSON, in an address, in markup; encoded.
 
 One text may mix spellings, and may be escaped several times over, as a tool call's arguments are in a reply. Any white
-space equals any other. Short texts are found as whole words only, for they are a part of everything. This module knows
-nothing of why a text is looked for.
+space equals any other; where it is asked for, lines may break anywhere within the text. Short texts are found as whole
+words only, for they are a part of everything. This module knows nothing of why a text is looked for.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ SHORTEST = 4
 
 _URL_SAFE = str.maketrans("+/", "-_")
 _BLANK = (
-    r"(?:\s|\+|\\{1,32}[nrt]|\\{1,32}u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
+    r"(?:\s|\+|\\{1,16}[nrt]|\\{1,16}u00(?:20|a0|A0|0[9aAdD])|%(?:25)*(?:20|2[bB]|0[9aAdD])"
     r"|&(?:amp;)*(?:nbsp|#0*(?:9|10|13|32|160)|#[xX]0*(?:9|[aAdD]|20|[aA]0));)+"
 )
+_BREAK = r"(?:\s{1,8}|(?:\\{1,16}[nr]){1,2}|(?:&(?:amp;)*#0*1[03];){1,2})?"
+"""Where a line may have been broken: breaks become spaces in names of a tree."""
 _BEFORE = r"(?:(?<!\w)|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2}))"
 _AFTER = r"(?!\w)"
 
 
-def pattern_of(text: str) -> str:
-    """The regular expression that finds a text, which is not blank, in every spelling."""
+def pattern_of(text: str, *, broken: bool = False) -> str:
+    """The regular expression that finds a text, which is not blank, in every spelling; also `broken` into lines."""
     words = text.split()
-    found = _BLANK.join("".join(map(_character, word)) for word in words)
+    between = _BREAK if broken else ""
+    found = _BLANK.join(between.join(map(_character, word)) for word in words)
     if sum(map(len, words)) >= SHORTEST:
         return found
     return f"{_edge(words[0][0], _BEFORE)}{found}{_edge(words[-1][-1], _AFTER)}"
@@ -36,15 +39,22 @@ def pattern_of(text: str) -> str:
 
 def encoded_pattern_of(text: str) -> str:
     """The regular expression that finds a text encoded as a whole: in base64 of either kind, wherever it begins in what
-    is encoded, and as the hexadecimal digits of its bytes, each of them escaped or not.
+    is encoded, and as the hexadecimal digits of its bytes, each of them escaped or not; broken into lines or not.
     """
     data = text.encode()
-    escape = r"(?:\\{1,32}(?:x|u00)|%(?:25)*)?"
-    digits = "[ :-]?".join(f"{escape}{_hex(f'{byte:02x}')}" for byte in data)
+    escape = r"(?:\\{1,16}(?:x|u00)|%(?:25)*)?"
+    digits = r"(?:[\s:-]{1,4}|\\{1,16}n)?".join(f"{escape}{_hex(f'{byte:02x}')}" for byte in data)
     cores = {core for start in range(3) for core in _base64_cores(data, start)}
     inexact = "[A-Za-z0-9+/_-]?"  # a character beside it may hold bits of the text and of what surrounds it
-    found = "|".join(f"{inexact}{pattern_of(core)}{inexact}(?:=|%3[dD]){{0,2}}" for core in sorted(cores))
+    found = "|".join(
+        f"{inexact}{pattern_of(core, broken=True)}{_BREAK}{inexact}(?:=|%3[dD]){{0,2}}" for core in sorted(cores)
+    )
     return f"{digits}|{found}"
+
+
+def _digits(core: str) -> str:
+    """The regular expression of digits of base64, of which only what is neither letter nor number is ever escaped."""
+    return _BREAK.join(digit if digit.isalnum() else _character(digit) for digit in core)
 
 
 def base64_of(text: str) -> list[str]:
@@ -66,16 +76,16 @@ def _edge(character: str, border: str) -> str:
 
 @cache
 def _character(character: str) -> str:
-    if character.isascii() and character.isalnum():
-        return character
-    unicode_escape = "".join(rf"\\{{1,32}}u{_hex(unit)}" for unit in _utf16(character))
+    unicode_escape = "".join(rf"\\{{1,16}}u{_hex(unit)}" for unit in _utf16(character))
     percent = "".join(rf"%(?:25)*{_hex(f'{byte:02x}')}" for byte in character.encode())
     code = ord(character)
     named = "".join(f"|{name.rstrip(';')}" for name, value in html5.items() if value == character)
     entity = rf"&(?:amp;)*(?:#0*{code}|#[xX]0*{_hex(f'{code:x}')}{named});"
     # What repeats without end where a match may begin takes the square of a text's length.
-    raw = r"\\{1,32}" if character == "\\" else rf"\\{{0,32}}{re.escape(character)}"
-    return f"(?:{unicode_escape}|{percent}|{entity}|{raw})"
+    raw = r"\\{1,16}" if character == "\\" else rf"\\{{0,16}}{re.escape(character)}"
+    if character.isascii() and character.isalnum():
+        raw = character  # an escape of its own would be a backslash before it
+    return f"(?:{raw}|{unicode_escape}|{percent}|{entity})"
 
 
 def _utf16(character: str) -> list[str]:

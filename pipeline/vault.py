@@ -27,6 +27,8 @@ from pipeline.spelling import base64_of, encoded_pattern_of, pattern_of
 SHORTEST = 6
 """Shorter secrets could not be told from other text."""
 
+_LEAST_BEGUN = 4
+_LEAST_LETTERS = 10
 _LEAST_SEEN = 5
 _ALIKE = str.maketrans("0125689|", "olzsbbql")
 """Characters that are easily read for each other."""
@@ -152,17 +154,34 @@ def forget_variables(secrets: Sequence[SecretConfig]) -> None:
 
 
 def _pattern(value: str) -> str:
-    """What finds a secret as a whole, in either case, and its beginning where a text was cut or typing broke off."""
-    begun = _beginning(value)
-    cut = f"|{pattern_of(begun)}[{re.escape(''.join(sorted(set(value))))}]*" if begun else ""
-    return f"(?i:{pattern_of(value)})|{encoded_pattern_of(value)}{cut}"
+    """What finds a secret as a whole, in either case, and half of it or more where either end was cut or not typed."""
+    patterns = [f"(?i:{pattern_of(value, broken=True)})", encoded_pattern_of(value)]
+    begun, ended = _part(value, _LEAST_BEGUN), _part(value[::-1], SHORTEST)[::-1]
+    if begun:
+        patterns.append(f"{pattern_of(begun, broken=True)}{_signs(value)}{{0,{len(value)}}}")
+    if ended:
+        signs = _signs("".join(value.split()))
+        # An ending is also that of other words: what stands before it is a part of the secret too, or of no word.
+        border = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?<!{signs})"
+        patterns.append(f"{border}{signs}{{0,{len(value)}}}{pattern_of(ended, broken=True)}")
+    return "|".join(patterns)
 
 
-def _beginning(value: str) -> str:
-    """The first half of a secret, or more, for a word of letters alone may stand anywhere; nothing if that is all."""
-    for length in range(max(SHORTEST, (len(value) + 1) // 2), len(value)):
-        if not value[:length].isalpha() and not value[length - 1].isspace():
-            return value[:length]
+def _signs(value: str) -> str:
+    return f"[{re.escape(''.join(sorted(set(value))))}]"
+
+
+def _part(value: str, least: int) -> str:
+    """The first half of a secret, or more, for a word of letters alone may stand anywhere; nothing if that is all.
+
+    Of a secret that is nothing but letters it is as much as no word is likely to begin with.
+    """
+    if value.isalpha():
+        least = max(least, _LEAST_LETTERS)
+    for length in range(max(least, (len(value) + 1) // 2), len(value)):
+        part = value[:length]
+        if (value.isalpha() or not part.isalpha()) and not part[-1].isspace():
+            return part
     return ""
 
 

@@ -67,5 +67,28 @@ def test_short_text_is_found_as_a_whole_word(text: str, there: list[str], not_th
     assert [one for one in not_there if re.search(pattern, one)] == []
 
 
+@pytest.mark.parametrize(
+    "escape",
+    [
+        lambda one: f"&#{ord(one)};",
+        lambda one: f"&#x{ord(one):X};",
+        lambda one: f"&amp;#{ord(one)};",
+        lambda one: f"\\u{ord(one):04x}",
+        lambda one: f"%{ord(one):02X}",
+    ],
+    ids=["numbers", "hexadecimal", "markup in markup", "json", "address"],
+)
+def test_letters_may_be_escaped_as_anything_else(escape: Callable[[str], str]) -> None:
+    assert re.fullmatch(pattern_of("Hunter 2!"), "".join(map(escape, "Hunter 2!")))
+    assert re.fullmatch(pattern_of("Hunter 2!"), "Hun" + "".join(map(escape, "ter 2!")))
+
+
+def test_lines_may_break_within_a_text_where_it_is_asked_for() -> None:
+    for written in ("Hunter2", "Hun\nter2", "Hun\r\n  ter2", r"Hun\nter2", "Hun&#10;ter2", "Hunter 2"):
+        assert re.fullmatch(pattern_of("Hunter2", broken=True), written)
+    assert not re.search(pattern_of("Hunter2"), "Hun\nter2")
+    assert not re.search(pattern_of("Hunter2", broken=True), "Hun, ter2")
+
+
 def test_longer_text_is_found_within_words() -> None:
     assert re.search(pattern_of("1234"), "a12345")

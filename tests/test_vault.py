@@ -7,6 +7,7 @@ import html
 import io
 import json
 import pickle
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from pipeline.errors import ActionError, ConfigError
 from pipeline.progress import Board
 from pipeline.run import collect, resume
 from pipeline.sinks import Committer
+from pipeline.spelling import base64_of
 from pipeline.vault import HushedStream, Secret, Vault, hushed, load_vault
 
 VALUE = 'Kestrel-7f3a+91/b&"x y'
@@ -43,6 +45,12 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "base64, one before": lambda text: base64.b64encode(b"u" + text.encode() + b":p").decode(),
     "base64, two before": lambda text: base64.b64encode(b"u:" + text.encode() + b"?").decode(),
     "base64 for addresses": lambda text: base64.urlsafe_b64encode(b"{" + text.encode() + b"}").decode(),
+    "numbers": lambda text: "".join(f"&#{ord(one)};" for one in text),
+    "hexadecimal numbers": lambda text: "".join(f"&#x{ord(one):x};" for one in text),
+    "units": lambda text: re.sub("....", r"\\u\g<0>", text.encode("utf-16-be").hex()),
+    "lines": lambda text: "\n".join(text[start : start + 5] for start in range(0, len(text), 5)),
+    "lines in json": lambda text: json.dumps("\r\n".join(text[start : start + 3] for start in range(0, len(text), 3))),
+    "lines of hexadecimal": lambda text: text.encode().hex("\n", 4),
     "base64 in an address": lambda text: quote(base64.b64encode(text.encode()).decode(), safe=""),
 }
 
@@ -55,6 +63,44 @@ def test_a_secret_is_hidden_in_every_spelling(spelling: str, name: str, value: s
     assert f"<secret:{name}>" in shown
     assert shown.startswith("before ") and shown.endswith(" after")
     assert len(shown) <= len(f"before <secret:{name}> after") + 6
+
+
+@pytest.mark.parametrize("before", range(0, 80, 3))
+@pytest.mark.parametrize("between", ["\n", "\r\n", " ", "\\n"])
+def test_base64_in_lines_is_hidden_wherever_they_break(before: int, between: str) -> None:
+    lines = base64.encodebytes(b"x" * before + VALUE.encode() + b"y" * 20).decode().splitlines()
+
+    shown = VAULT.hide(between.join(lines))
+
+    assert "<secret:SHOP>" in shown
+    assert not any(piece in shown.replace(between, "") for piece in base64_of(VALUE))
+
+
+@pytest.mark.parametrize("place", range(1, len(VALUE)))
+def test_a_secret_is_hidden_wherever_its_line_breaks(place: int) -> None:
+    assert VAULT.hide(f"$ {VALUE[:place]}\n{VALUE[place:]} $") == "$ <secret:SHOP> $"
+
+
+@pytest.mark.parametrize("cut", range(1, 11))
+def test_a_secret_cut_at_either_end_is_hidden(cut: int) -> None:
+    assert VAULT.hide(f"shown: …{VALUE[cut:]}") == "shown: …<secret:SHOP>"
+    assert VAULT.hide(f"shown: {VALUE[:-cut]}…") == "shown: <secret:SHOP>…"
+
+
+@pytest.mark.parametrize(
+    "shown", ["correcthorsebatterystapl", "correcthorsebat", "orrecthorsebatterystaple", "batterystaple"]
+)
+def test_a_passphrase_of_letters_cut_at_either_end_is_hidden(shown: str) -> None:
+    vault = Vault([Secret(name="P", value="correcthorsebatterystaple")])
+
+    assert vault.hide(f"({shown}…)") == "(<secret:P>…)"
+    assert vault.hide("correct horse, battery and staple") == "correct horse, battery and staple"
+
+
+def test_an_ending_that_ends_another_word_is_no_secret() -> None:
+    vault = Vault([Secret(name="S", value="password-2024")])
+
+    assert vault.hide("Discard-2024") == "Discard-2024"
 
 
 def test_a_secret_cut_short_is_hidden_as_far_as_it_goes() -> None:
