@@ -46,6 +46,11 @@ REACHING = {
 }
 """The class, for one line of each kind."""
 BEYOND = r"""
+time { reboot; }
+arr=($(reboot))
+sh -o errexit -c reboot
+bash --init-file x -c reboot
+adb shell
 rm -rf /home/user
 rm -rf "$HOME"
 rm -rf ${HOME}
@@ -474,6 +479,9 @@ git rm old.txt
 """.strip("\n").split("\n")
 """What deletes or runs, and nothing but what belongs to the work."""
 FREE = r"""
+arr=(a b c); echo ${arr[0]}
+for ((i=0;i<3;i++)); do echo $i; done
+sed -e '/^#/d' -e 's/w x/y/' f
 ls
 ls -la ~/Documents
 ls /etc

@@ -171,7 +171,12 @@ _READING: dict[str, Callable[[Call], Effect | None]] = {"curl": curl_effect, "gi
 
 def _shell_line(arguments: Sequence[str]) -> str | None:
     """What stands after `-c` of a shell."""
+    valued = False
     for at, word in enumerate(arguments):
+        if valued:
+            valued = False
+            continue
+        valued = word in ("-o", "+o", "-O", "+O", "--init-file", "--rcfile")
         if re.fullmatch(r"-\w*c\w*", word):
             rest = [one for one in arguments[at + 1 :] if not one.startswith("-")]
             return rest[0] if rest else UNKNOWN
@@ -270,5 +275,7 @@ def _on_phone(simple: Simple, said: str, depth: int) -> Iterator[Command]:
             yield Command(effect.kind, said, True)
         return
     at = words.index(verbs[0])
+    if not words[at + 1 :]:
+        yield Command("run", said, True)
     for command in _read(" ".join(words[at + 1 :]), simple.folder, depth + 1):
         yield command._replace(words=said, reaches_machine=True)

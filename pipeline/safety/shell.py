@@ -103,6 +103,10 @@ class _Reader(WordReader):
             self._take()
 
     def _group(self, sign: str) -> None:
+        if sign == "(" and self._words and self._text[self._at - 1] == "=" and _ASSIGNED.fullmatch(self._words[-1]):
+            self._quoted(self._bracketed())
+            self._words[-1] += UNKNOWN
+            return
         if self._text.startswith("((", self._at) and not self._words:
             self._quoted(self._bracketed())
             return
@@ -259,6 +263,10 @@ class _Reader(WordReader):
         return texts
 
     def _loop(self) -> None:
+        self._blanks()
+        if self._text.startswith("((", self._at):
+            self._quoted(self._bracketed())
+            return
         name = self._word_after()[0]
         self._blanks()
         values: list[str] = []

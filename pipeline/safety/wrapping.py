@@ -77,6 +77,7 @@ _LOADED = re.compile(
 )
 """Variables that make another program run, or put the home elsewhere."""
 _SETTING = frozenset({"declare", "export", "local", "readonly", "typeset"})
+_GRAMMAR = frozenset({"!", "{", "[[", "case", "for", "if", "select", "until", "while"})
 _LOOKING = {"command": {"-v", "-V"}, "sudo": {"-l", "-k", "-v", "--list", "--validate"}}
 
 
@@ -106,6 +107,8 @@ def unwrapped(words: Sequence[str]) -> Unwrapped:
 
 def _after(words: list[str], wrapper: _Wrapper) -> list[str]:
     """What comes after the options of a wrapper and its own words."""
+    if set(words[:1]) & _GRAMMAR:
+        raise Unreadable("grammar after a program")
     at = 0
     while at < len(words) and words[at].startswith("-"):
         word = words[at]

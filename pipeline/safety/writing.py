@@ -122,13 +122,16 @@ def _to_named(call: Call) -> Effect | None:
     return Effect("overwrite", True) if runs or (target and outside(call, [target], whole=False)) else None
 
 
+_REPLACING = re.compile(r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1")
+
+
 def _edits_stream(call: Call) -> Effect | None:
     """`sed`: what it edits in place, and scripts that write or run."""
     in_place = any(re.match(r"-[nErsuz]*i|--in-place", word) for word in call.arguments)
     words = operands(call.arguments, "efl", ("--expression", "--file"))
     given = any(re.match(r"-\w*[ef]$|--expression|--file", word) for word in call.arguments)
-    scripts = [word for word in call.arguments if not word.startswith("-")]
-    acts = any(re.search(r"(?:^|[;{}/$\d,|#])\s*[gpiIM\d]*[ewW](?:\s|$)", script) for script in scripts)
+    scripts = [_REPLACING.sub("s", word) for word in call.arguments if not word.startswith("-")]
+    acts = any(re.search(r"(?:^|[;{}/$\d,|#s])\s*[gpiIM\d]*[ewW](?:\s|$)", script) for script in scripts)
     if acts or (in_place and outside(call, words if given else words[1:])):
         return Effect("run" if acts else "overwrite", True)
     return None
