@@ -46,6 +46,12 @@ REACHING = {
 }
 """The class, for one line of each kind."""
 BEYOND = r"""
+root@vm:~#rm -rf /etc
+root@vm:/srv# rm -rf /etc
+mia@host:~/src$reboot
+bash-5.2#reboot
+#reboot
+$ reboot
 time { reboot; }
 arr=($(reboot))
 sh -o errexit -c reboot

@@ -31,7 +31,7 @@ from tests.qemus import needs_machine
 
 COMMANDS = (
     "sudo rm -rf /etc\n",
-    "systemctl reboot\n",
+    "if true; then timeout 5 systemctl reboot; fi\n",
     "gsettings set org.gnome.desktop.lockdown disable-log-out true\n",
 )
 TERMINAL = program("xfce4-terminal", "Xfce4-terminal", ready=WindowReady(kind="(?i)^xfce4-terminal$", seconds=30))

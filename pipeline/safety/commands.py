@@ -20,8 +20,8 @@ from pipeline.safety.wrapping import Unwrapped, unwrapped
 from pipeline.safety.writing import Call, Effect, is_writer, operands, outside, value_of, written_effect
 from pipeline.words import Consequence
 
-_PROMPT = re.compile(r"\s*[^\s@'\"`$]+@[\w.-]+:[^\s'\"`$;&|()]*[$#%]\s*")
-"""A shell's own words, after which nothing was typed."""
+_PROMPT = re.compile(r"\s*(?:[^\s@'\"`$]+@[\w.-]+:[^\s'\"`$;&|()]*[$#%]|(?:ba|da|z)?sh-[\d.]+[$#%]|[#%]|\$(?=\s))\s*")
+"""A shell's own words before what is typed, which a screen may show without the gap; a remark is read as well."""
 _SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"})
 _OPAQUE = frozenset({"entr", "expect", "fc", "gdb", "hyperfine", "parallel", "screen", "tmux"})
 """Run what they are told, in ways that are not read."""
@@ -53,9 +53,8 @@ def command_in(line: str, folder: str = SOMEWHERE) -> Command | None:
 
     `folder` is where the shell stands, as its prompt says it: `~/Documents`, `/etc`.
     """
-    if _PROMPT.fullmatch(line):
-        return None
-    found = list(_read(line, folder, 0))
+    prompt = _PROMPT.match(line)
+    found = list(_read(line[prompt.end() :] if prompt is not None else line, folder, 0))
     return max(found, key=lambda command: (command.reaches_machine, command.kind != "run"), default=None)
 
 
