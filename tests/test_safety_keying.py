@@ -85,3 +85,13 @@ def test_every_action_is_read_or_can_bring_nothing_about() -> None:
         "Type",
     }
     assert not can_act(Hover(point=Point(x=1, y=1)))
+
+
+@pytest.mark.parametrize(
+    ("shown", "reaches"),
+    [("user@host:~/src$ ", False), ("user@host:/$ ", True), ("user@host:~$ cd /\nuser@host:/$ ", True)],
+)
+def test_a_relative_path_is_read_from_where_the_prompt_says_the_shell_stands(shown: str, reaches: bool) -> None:
+    found = read(terminal(shown), Type(content="rm -rf bin\n"), None, "desktop")
+
+    assert [one.reaches_machine for one in found] == [reaches]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pipeline.safety.classes import Match, entered, kind_of, phrase_in, told
 from pipeline.safety.commands import command_in
 from pipeline.safety.finding import Finding, found_at
+from pipeline.safety.places import SOMEWHERE
 from pipeline.safety.pressing import accepted, pressed
 from pipeline.safety.scene import Scene, is_field
 from pipeline.structs import Node, TargetUnderPoint
@@ -23,6 +24,7 @@ _PRESSING = frozenset({"space", "spacebar"})
 _LINE_KEYS = frozenset({"j", "m", "o"})
 """With control they end a line in a terminal."""
 _MODIFIERS = frozenset({"cmd", "command", "control", "controlorcommand", "ctrl", "meta"})
+_AT = re.compile(r"^[\w.-]+@[\w.-]+:(~?/?[^\s$#>]*)[$#](?:\s|$)", re.MULTILINE)
 _QUESTION = re.compile(r"[\[(](y|yes)\s?/\s?(?:n|no)[\])]\W*$", re.IGNORECASE)
 _READ_LINES = 20
 
@@ -50,7 +52,7 @@ def typed(scene: Scene, content: str) -> list[Finding]:
     focused = scene.focused()
     if _in_terminal(scene, focused):
         shown = focused.value if focused is not None else ""
-        return _answered(scene, shown, content) or _line(_last_line(shown) + content)
+        return _answered(scene, shown, content) or _line(_last_line(shown) + content, _folder(shown))
     found = _data(focused, content)
     if "\n" in content or "\r" in content:
         return [*found, *entered_at(scene)]
@@ -96,9 +98,9 @@ def _ended_line(scene: Scene, focused: Node | None) -> list[Finding]:
     """The line at a prompt that is carried out; one that cannot be seen may be anything."""
     if focused is None or focused.role != "terminal":
         if scene.nodes and focused is not None:
-            return _line(_last_line(focused.value))
+            return _line(_last_line(focused.value), _folder(focused.value))
         return [Finding(kind_of("run"), "a line that cannot be seen", "command", ["enter"], reaches_machine=True)]
-    return _answered(scene, focused.value, "") or _line(_last_line(focused.value))
+    return _answered(scene, focused.value, "") or _line(_last_line(focused.value), _folder(focused.value))
 
 
 def _sent(scene: Scene, words: str) -> list[Finding]:
@@ -119,8 +121,8 @@ def _answered(scene: Scene, shown: str, answer: str) -> list[Finding]:
     return [found_at(scene, match, "dialog", None)._replace(texts=told_there, asks=told_there, reaches_machine=False)]
 
 
-def _line(line: str) -> list[Finding]:
-    command = command_in(line)
+def _line(line: str, folder: str) -> list[Finding]:
+    command = command_in(line, folder)
     if command is None:
         return []
     kind = kind_of(command.kind)
@@ -147,3 +149,9 @@ def _last_line(text: str) -> str:
     if text.endswith(" ") and joined:
         joined += " "
     return re.sub(r"^.*?(?:[$#%>➜❯]\s+(?:~\s+)?|\$)", "", joined)
+
+
+def _folder(text: str) -> str:
+    """Where the last prompt of a terminal says that its shell stands."""
+    prompts = _AT.findall(text)
+    return prompts[-1] if prompts else SOMEWHERE
