@@ -18,6 +18,8 @@ from pipeline.synth.giving import NOTHING, give, reply_of
 from pipeline.synth.making import Order, make
 from pipeline.synth.showing import balance, gallery
 
+pytestmark = pytest.mark.timeout(300)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

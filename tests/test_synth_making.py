@@ -17,7 +17,9 @@ from pipeline.synth import making
 from pipeline.synth.choosing import PER_SCREEN, QUOTAS
 from pipeline.synth.making import Made, Order, make, split_of
 
-ORDER = Order(rows=48, seed=9)
+pytestmark = pytest.mark.timeout(300)
+
+ORDER = Order(rows=40, seed=9)
 
 
 class Stopped(Exception):
@@ -114,4 +116,4 @@ def test_a_finished_folder_is_left_alone(folder: Path, rows: list[Grounding]) ->
 
 def test_a_folder_of_another_order_is_refused(folder: Path) -> None:
     with pytest.raises(ConfigError, match="holds something else"):
-        made(folder, Order(rows=48, seed=10))
+        made(folder, Order(rows=40, seed=10))
