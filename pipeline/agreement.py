@@ -126,6 +126,8 @@ _ASKED = (
 )
 """A model may be asked for a step that is never begun, because the episode ends there."""
 _IN_LOOKS = "(r.attempt_id, {}) IN (SELECT (attempt_id, observation_index) FROM observations)"
+_BEFORE_LOOKING = "(r.observation_index = 0 AND r.attempt_id NOT IN (SELECT attempt_id FROM observations))"
+"""What is read before the first look stands beside that; an attempt may be ended before it comes."""
 _YIELDED = (
     "r.step_index = (SELECT max(step_index) FROM steps AS s WHERE s.attempt_id = r.attempt_id) OR "
     + _IN_LOOKS.format("r.step_index + 1")
@@ -139,7 +141,9 @@ _IN_CANDIDATES = (
 PLACES = (
     Place("candidates", "true", "step_index", _ASKED),
     Place("events", "kind <> 'late_commit'", "step_index", f"r.step_index = -1 OR {_IN_STEPS}"),
-    Place("probe_reads", "true", "observation_index", _IN_LOOKS.format("r.observation_index")),
+    Place(
+        "probe_reads", "true", "observation_index", f"{_IN_LOOKS.format('r.observation_index')} OR {_BEFORE_LOOKING}"
+    ),
     Place("steps", "true", "step_index", f"{_IN_LOOKS.format('r.step_index')} AND ({_YIELDED})"),
     Place("verdicts", "target = 'step' AND candidate_index IS NULL", "step_index", _IN_STEPS),
     Place("verdicts", "target = 'step' AND candidate_index IS NOT NULL", "candidate_index", _IN_CANDIDATES),

@@ -122,6 +122,14 @@ def test_capabilities_of_a_task_must_be_there(tmp_path: Path) -> None:
     assert found(tmp_path, [MADE], [calling, capability()]) == [("dangling_id", "tasks", "unnest(capability_ids)")]
 
 
+def test_an_attempt_that_ended_before_its_first_look_may_have_been_read(tmp_path: Path) -> None:
+    reads = [read for read in MADE.probe_reads if read.observation_index == 0]
+    made = MADE.model_copy(update={"observations": [], "steps": [], "probe_reads": reads})
+
+    assert reads
+    assert ("dangling_id", "probe_reads", "observation_index") not in found(tmp_path, [made])
+
+
 @pytest.mark.parametrize("left", [0, 1, 2])
 def test_a_step_acts_on_a_look_and_yields_the_next_one(left: int, tmp_path: Path) -> None:
     """Only what the last step yields may be missing: the world may have broken there."""

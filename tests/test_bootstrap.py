@@ -305,6 +305,8 @@ def test_make_names_its_targets_and_refuses_a_missing_python(monkeypatch: pytest
         "setup",
         "collect",
         "test",
+        "audit",
+        "fuzz",
         "full",
         "vllm",
         "clean",
