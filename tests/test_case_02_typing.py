@@ -191,6 +191,19 @@ async def test_a_text_is_verified_when_the_field_has_changed_and_shows_it(
     await environment.close()
 
 
+async def test_a_field_that_is_given_what_it_held_may_have_got_it(there: Plugged, phone: ShellPhone) -> None:
+    phone.put("lost", "")
+    phone.show_field("0", "0")
+    environment = environment_of(there.device)
+    await environment.start(phone_task())
+    await environment.observe()
+
+    result = await environment.act(Type(content="0"), [])
+
+    assert result.flags == ["text_unverified"]
+    await environment.close()
+
+
 @pytest.mark.parametrize("text", ["Hello", "e", "!!", "hello", "new", "new\n"])
 async def test_a_text_that_nobody_gets_is_a_failed_step_whatever_the_field_held(
     there: Plugged, phone: ShellPhone, text: str
