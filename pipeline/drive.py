@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -69,21 +69,16 @@ class Drive:
         )
         self._meter = Meter(run.config.budget, run.config.faults, run.config.apps)
 
-    @property
-    def cut_short(self) -> bool:
-        """Whether somebody would not wait for it to end in order."""
-        return self._halt.at_once
-
     async def collect(self, tasks: Sequence[TaskSpec]) -> Outcome:
         """Roll out what is missing, and judge what is not judged."""
-        with _signals(self._halt):
+        with _signals(self._halt, self._run.board.say):
             async with served(self._run.config, self._cluster, self._halt, self._run.board.say) as reachable:
                 await self._roll_out(tasks, reachable)
         return await self._end(self._committer.finish)
 
     async def rejudge(self, config: RunConfig) -> Outcome:
         """Judge every final attempt once more."""
-        with _signals(self._halt):
+        with _signals(self._halt, self._run.board.say):
             async with served(config, self._cluster, self._halt, self._run.board.say) as reachable:
                 await self._judge_all(config, reachable)
         return await self._end(self._committer.leave)
@@ -275,15 +270,16 @@ def _new_prompts(dataset: Dataset, texts: Sequence[str]) -> list[Prompt]:
 
 
 @contextlib.contextmanager
-def _signals(halt: Halt) -> Iterator[None]:
+def _signals(halt: Halt, say: Callable[[str], None]) -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) ends the run in order, the second one at once."""
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
 
     def interrupted() -> None:
         if halt.called.is_set() and main is not None:
-            halt.at_once = True
             main.cancel()
+            return
+        say("interrupted: what is under way is being put away; Ctrl-C again ends it at once")
         halt.call(RunError("interrupted"))
 
     for number in (signal.SIGINT, signal.SIGTERM):

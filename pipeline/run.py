@@ -54,8 +54,6 @@ def collect(config: RunConfig, name: str, out: Address | None, board: Board) -> 
         with _held(folder):
             _prepare(config, board)
             return _start(Run(folder, run_id, config, board), tasks)
-    except KeyboardInterrupt:
-        raise RunError("interrupted before anything was written; begin again with the same command") from None
     finally:
         _withdraw(folder)
 
@@ -110,13 +108,7 @@ def _start(run: Run, tasks: Sequence[TaskSpec]) -> Outcome:
     with connected(run.config.workers, run.config.platform) as cluster:
         if cluster.local:
             refuse()
-        drive = Drive(run, cluster)
-        try:
-            return asyncio.run(drive.collect(tasks))
-        except asyncio.CancelledError:
-            if not drive.cut_short:
-                raise
-            raise RunError(f"interrupted at once; continue with: pathproof resume {run.folder.address}") from None
+        return asyncio.run(Drive(run, cluster).collect(tasks))
 
 
 def _prepare(config: RunConfig, board: Board) -> None:
@@ -172,3 +164,7 @@ def _held(folder: Storage) -> Iterator[None]:
             yield
     except EpisodeError as error:
         raise stop_for(error) from error
+    except (KeyboardInterrupt, asyncio.CancelledError):  # by somebody who would not wait for it to end in order
+        if folder.size(RUN_FILE) is None:
+            raise RunError("interrupted before anything was written; begin again with the same command") from None
+        raise RunError(f"interrupted at once; continue with: pathproof resume {folder.address}") from None

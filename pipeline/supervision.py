@@ -30,12 +30,11 @@ ANSWER_SECONDS = 30.0
 
 
 class Halt:
-    """The one reason why a run stops early; the first one stands. `at_once` when nothing is to be waited for."""
+    """The one reason why a run stops early; the first one stands."""
 
     def __init__(self) -> None:
         self.reason: PathproofError | None = None
         self.called = asyncio.Event()
-        self.at_once = False
 
     def call(self, reason: PathproofError) -> None:
         """Ask everybody to end what they are doing."""

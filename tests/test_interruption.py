@@ -15,7 +15,7 @@ import pytest
 from pipeline.check import check
 from pipeline.tasks import identified
 from tests.episodes import fake_task, with_faults
-from tests.runs import one, progress_of, rows, soon, tasks_file
+from tests.runs import busy_workers, one, progress_of, rows, soon, tasks_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
 
@@ -81,6 +81,26 @@ def test_ctrl_c_in_a_terminal_ends_in_order_and_can_be_resumed(arguments: list[s
     assert one(folder, "SELECT count(*) FROM trajectories") == TASKS
     assert one(folder, "SELECT count(*) FROM trace_grades") == TASKS
     assert check(folder) == []
+
+
+def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    slow = with_faults(fake_task(), "act_seconds: 20")
+    path = tasks_file(tmp_path / "tasks.jsonl", [identified(slow.model_copy(update={"max_seconds": 60.0}))])
+    with started("collect", "--config", "fake", f"tasks={path}", "--out", str(folder)) as process:
+        soon(lambda: next(iter(busy_workers(folder, process.pid)), None), 200)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr is not None
+        told = ""
+        while "interrupted" not in told:
+            told = process.stderr.readline()
+            assert told, "it ended at the first Ctrl-C"
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert err.splitlines()[-1] == f"error: interrupted at once; continue with: pathproof resume {folder}"
+    assert {finding.severity for finding in check(folder)} <= {"leftover"}
 
 
 def test_a_killed_driver_leaves_a_sound_folder_and_resume_writes_down_what_was_lost(

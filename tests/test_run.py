@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -258,25 +256,6 @@ def test_a_folder_with_a_run_or_anything_else_is_refused(whole: Path, tmp_path: 
         run_of(whole, fake_config())
     with pytest.raises(ConfigError, match="not an empty folder"):
         run_of(tmp_path, fake_config())
-
-
-def test_a_second_ctrl_c_ends_the_run_at_once(ray_here: Cluster, tmp_path: Path) -> None:
-    path = tasks_file(tmp_path / "tasks.jsonl", variants(with_faults(fake_task(), "act_seconds: 20"), 2))
-    folder = tmp_path / "run"
-
-    def press_twice() -> None:
-        soon(lambda: next(iter(busy_workers(folder)), None))
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)
-
-    thread = threading.Thread(target=press_twice)
-    thread.start()
-    with pytest.raises(RunError, match="interrupted at once; continue with: pathproof resume"):
-        run_of(folder, fake_config(f"tasks={path}"))
-    thread.join()
-
-    assert {finding.severity for finding in check(folder)} <= {"leftover"}
 
 
 @pytest.mark.parametrize(
