@@ -9,6 +9,16 @@ Domain = Literal["Grounding", "CAPTCHA", "Mobile", "Web", "Computer"]
 Tier = Literal["single", "multi", "workflow"]
 ContractKind = Literal["state", "answer", "rubric"]
 GroundingKind = Literal["literal", "icon", "spatial", "state", "attribute", "functional", "reasoning", "refusal"]
+PuzzleKind = Literal[
+    "ocr",
+    "text_click",
+    "icon_click",
+    "image_rotation",
+    "drag_end",
+    "slider_puzzle",
+    "oneclick_login",
+    "visual_reasoning",
+]
 
 TraceGrade = Literal["complete", "partial", "infeasible", "fail"]
 StepGrade = Literal["correct", "explore", "invalid", "wrong"]

@@ -1,0 +1,1 @@
+"""The types of puzzles, a module for each way of interaction."""
