@@ -18,6 +18,10 @@ from pipeline.actions import Model
 Spot = tuple[float, float]
 """A place in the art: across, down."""
 
+_Length = Annotated[float, Field(ge=-2000.0, le=2000.0, allow_inf_nan=False)]
+_Place = tuple[_Length, _Length]
+"""What a page may say of a place: nothing that is far outside of any art."""
+
 SHIFT_ERROR = 0.05
 """How far a drag may miss its length, as a part of it."""
 RISE_ERROR = 5.0
@@ -78,17 +82,17 @@ class Given(Model):
     """What was done on a page, as the page says it; whatever a puzzle does not ask for is empty."""
 
     text: str = Field(default="", max_length=200)
-    clicks: list[Spot] = Field(default_factory=list, max_length=64)
-    shifts: dict[str, float] = Field(default_factory=dict, max_length=8)
-    rises: dict[str, float] = Field(default_factory=dict, max_length=8)
+    clicks: list[_Place] = Field(default_factory=list, max_length=64)
+    shifts: dict[str, _Length] = Field(default_factory=dict, max_length=8)
+    rises: dict[str, _Length] = Field(default_factory=dict, max_length=8)
     """How far below its beginning the pointer left each handle."""
-    degrees: float | None = None
+    degrees: _Length | None = None
     presses: int = 0
-    rests: dict[str, Spot] = Field(default_factory=dict, max_length=32)
+    rests: dict[str, _Place] = Field(default_factory=dict, max_length=32)
     """Where items are that were moved: their middles."""
     order: list[str] = Field(default_factory=list, max_length=32)
-    lines: list[tuple[Spot, Spot]] = Field(default_factory=list, max_length=32)
-    paths: list[Annotated[list[Spot], Field(max_length=4000)]] = Field(default_factory=list, max_length=64)
+    lines: list[tuple[_Place, _Place]] = Field(default_factory=list, max_length=32)
+    paths: list[Annotated[list[_Place], Field(max_length=4000)]] = Field(default_factory=list, max_length=64)
     """The ways that the token went, one for each drag."""
     taps: list[Tap] = Field(default_factory=list, max_length=16)
 
