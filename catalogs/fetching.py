@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, ValidationError
 
 from catalogs.visitor import Declined, Visit, Visitor
 from pipeline.actions import Model
+from pipeline.addresses import parts_of
 from pipeline.app_install import home
 from pipeline.records import digest, now
 
@@ -37,7 +37,7 @@ class Fetched(Model):
 
 async def fetch_all(urls: Sequence[str], pause_seconds: float = 1.0) -> list[tuple[str, Fetched | Declined]]:
     """The pages at these addresses, each from the web or, when it has not changed or gives no answer, as kept."""
-    hosts = list(dict.fromkeys(urlsplit(url).netloc.casefold() for url in urls))
+    hosts = list(dict.fromkeys(parts_of(url).netloc.casefold() for url in urls))
     async with Visitor(hosts, pause_seconds) as visitor:
         return [(url, await _fetch(visitor, url)) for url in urls]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
+from pipeline.addresses import parts_of
 from pipeline.protocols import Observation
 from pipeline.records import digest
 from pipeline.structs import Node
@@ -31,7 +32,7 @@ _LABEL = re.compile(r"^(.{2,30}?[:：])\s*\S")
 
 def pattern_of(location: str) -> str:
     """The address without host and data: segments with digits become `{}`, most of the query is dropped."""
-    parts = urlsplit(location)
+    parts = parts_of(location)
     path = "/".join("{}" if _DATA_SEGMENT.fullmatch(part) else part for part in unquote(parts.path).split("/"))
     kept = [f"{key}={value}" for key, value in parse_qsl(parts.query) if key in _KEPT_PARAMETERS and value.isalpha()]
     # A fragment is a part of the page, unless the application spells its own addresses in it.
@@ -62,12 +63,12 @@ def on_screen(location: str, pattern: str) -> bool:
 
     `#part` is compared with the fragment, `/path/{id}` with the path or its end, `?key=value` with the query.
     """
-    parts = urlsplit(location)
+    parts = parts_of(location)
     if pattern.startswith("#"):
         return fnmatchcase(unquote(parts.fragment), _SLOT.sub("*", pattern[1:]) + "*")
     if not pattern.startswith("/"):
         return True
-    wanted = urlsplit(_SLOT.sub("*", pattern))
+    wanted = parts_of(_SLOT.sub("*", pattern))
     asked = dict(parse_qsl(parts.query))
     given = all(fnmatchcase(asked.get(key, ""), value) for key, value in parse_qsl(wanted.query))
     fragment = not wanted.fragment or fnmatchcase(unquote(parts.fragment), wanted.fragment)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from types import TracebackType
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
 import httpx
 
 from catalogs.scoring import Outcome
+from pipeline.addresses import joined, parts_of
 from pipeline.allowlist import AllowList
 from pipeline.egress import REFUSED_HEADER, UNREACHED_HEADER, Proxy
 
@@ -88,20 +88,20 @@ class Visitor:
 
     async def page(self, url: str, known: dict[str, str] | None = None) -> Visit | Declined:
         """The page at an address of a listed site; with `known` conditions the answer may be 304, not changed."""
-        return await self._walk(urlsplit(url).netloc.casefold(), url, known)
+        return await self._walk(parts_of(url).netloc.casefold(), url, known)
 
     async def _walk(self, domain: str, url: str, known: dict[str, str] | None = None) -> Visit | Declined:
         for _ in range(_MOST_HOPS):
             if not self.allow_list.permits_url(url) or not _within(domain, url):
-                return Declined("moved", f"leads to {urlsplit(url).netloc}")
+                return Declined("moved", f"leads to {parts_of(url).netloc}")
             rules = await self._rules(url)
             if rules is None:
-                return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
+                return Declined("unreachable", f"{parts_of(url).netloc} gives no answer")
             if not rules.can_fetch(AGENT, url):
-                return Declined("robots", f"{urlsplit(url).netloc} asks not to be read")
-            visit = await self._get(url, float(rules.crawl_delay(AGENT) or 0), known)
+                return Declined("robots", f"{parts_of(url).netloc} asks not to be read")
+            visit = await self._get(url, int(rules.crawl_delay(AGENT) or 0), known)
             if visit is None:
-                return Declined("unreachable", f"{urlsplit(url).netloc} gives no answer")
+                return Declined("unreachable", f"{parts_of(url).netloc} gives no answer")
             if visit.location is None:
                 return visit
             url = visit.location
@@ -109,13 +109,13 @@ class Visitor:
 
     async def _rules(self, url: str) -> RobotFileParser | None:
         """What a host's robots.txt says, read once; None when the host does not answer."""
-        origin = urljoin(url, "/")
+        origin = joined(url, "/")
         if origin not in self._robots:
             self._robots[origin] = await self._read_rules(origin)
         return self._robots[origin]
 
     async def _read_rules(self, origin: str) -> RobotFileParser | None:
-        url: str | None = urljoin(origin, "/robots.txt")
+        url: str | None = joined(origin, "/robots.txt")
         visit: Visit | None = None
         for _ in range(_MOST_HOPS):
             # A file that leads elsewhere is no file of this host; RFC 9309 then lets us read.
@@ -129,12 +129,12 @@ class Visitor:
         if visit is not None and visit.status >= 500:
             rules.parse(["User-agent: *", "Disallow: /"])
         else:
-            rules.parse(visit.text.splitlines() if visit is not None and visit.status == 200 else [])
+            rules.parse(_readable(visit.text) if visit is not None and visit.status == 200 else [])
         return rules
 
     async def _get(self, url: str, delay: float, known: dict[str, str] | None = None) -> Visit | None:
         """One request in its turn; None when there is no answer in time."""
-        await self._turn(urlsplit(url).netloc, min(max(self._pause, delay), _LONGEST_PAUSE_SECONDS))
+        await self._turn(parts_of(url).netloc, min(max(self._pause, delay), _LONGEST_PAUSE_SECONDS))
         try:
             async with asyncio.timeout(_REQUEST_SECONDS), self._client.stream("GET", url, headers=known) as answer:
                 if UNREACHED_HEADER in answer.headers or REFUSED_HEADER in answer.headers:
@@ -144,7 +144,7 @@ class Visitor:
             return None
         target = answer.headers.get("location") if answer.is_redirect else None
         etag, modified = answer.headers.get("etag"), answer.headers.get("last-modified")
-        return Visit(url, answer.status_code, urljoin(url, target) if target else None, text, etag, modified)
+        return Visit(url, answer.status_code, joined(url, target) if target else None, text, etag, modified)
 
     async def _turn(self, host: str, pause: float) -> None:
         clock = asyncio.get_running_loop().time
@@ -159,8 +159,22 @@ def _entries(domain: str) -> list[str]:
 
 
 def _within(domain: str, url: str) -> bool:
-    netloc = urlsplit(url).netloc.lower()
-    return netloc == domain or netloc.rpartition(":")[0] == domain or netloc.endswith(f".{domain}")
+    netloc = parts_of(url).netloc.lower()
+    inside = netloc == domain or netloc.rpartition(":")[0] == domain or netloc.endswith(f".{domain}")
+    return inside and "@" not in netloc
+
+
+def _readable(robots: str) -> list[str]:
+    """The lines of a file of rules without those that cannot be read, for which the parser has no answer."""
+    return [line for line in robots.splitlines() if _is_rule(line)]
+
+
+def _is_rule(line: str) -> bool:
+    try:
+        RobotFileParser().parse(["User-agent: *", line])
+    except ValueError:
+        return False
+    return True
 
 
 async def _text(answer: httpx.Response) -> str:

@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from catalogs.subject import Subject, visit
 from pipeline.actions import Action, Launch, Pixel, Terminal, Wait
+from pipeline.addresses import parts_of
 from pipeline.errors import ActionError, EnvError, EpisodeError, SetupError, boundary
 from pipeline.policies.script import Missing, Planned, Script, decision_of
 from pipeline.protocols import Environment, Observation, Turn
@@ -62,7 +62,7 @@ class Walker:
         async with _bounded(_START_SECONDS, SetupError, "start"):
             await self._environment.start(visit(self._subject))
         seen = await self._look()
-        self._host = urlsplit(seen.location).netloc
+        self._host = parts_of(seen.location).netloc
         return seen
 
     async def open(self, location: str) -> Observation:
@@ -104,7 +104,7 @@ class Walker:
 
     def is_inside(self, seen: Observation) -> bool:
         """Whether a look is at the application itself, not at another host or an error of the browser."""
-        return urlsplit(seen.location).netloc == self._host
+        return parts_of(seen.location).netloc == self._host
 
     async def leave(self) -> None:
         """End the visit."""

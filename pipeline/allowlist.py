@@ -8,8 +8,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.errors import ConfigError
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -106,26 +106,18 @@ def _is_public(machine: IpAddress) -> bool:
 
 def address_of(url: str) -> Address:
     """Host and port of an http or https address; raises ConfigError for anything else."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"'{url}' is not a readable address") from error
-    if parts.scheme not in DEFAULT_PORTS or not host:
+    parts = parts_of(url)
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise ConfigError(f"'{url}' is not an http or https address")
-    return Address(_plain(host), DEFAULT_PORTS[parts.scheme] if port is None else port)
+    return Address(_plain(parts.hostname), DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port)
 
 
 def parse_address(text: str) -> Address:
     """An address written `host`, `host:port` or `[ipv6]:port`; raises ConfigError."""
-    try:
-        parts = urlsplit(f"//{text}")
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"allow: '{text}' is not an address; write host or host:port") from error
-    if not host or parts.netloc != text or "@" in text:
+    parts = parts_of(f"//{text}")
+    if not parts.hostname or parts.netloc != text or "@" in text:
         raise ConfigError(f"allow: '{text}' is not an address; write host or host:port")
-    return Address(_plain(host), port)
+    return Address(_plain(parts.hostname), parts.port)
 
 
 def _plain(host: str) -> str:

@@ -17,8 +17,8 @@ import socket
 import time
 from collections.abc import Coroutine, Iterator
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.allowlist import Address, AllowList, IpAddress, address_of, may_reach, parse_address
 from pipeline.errors import ConfigError, PathproofError, SetupError
 
@@ -219,7 +219,7 @@ def _request_of(head: bytes) -> _Request:
 
 def _request_head(request: _Request) -> bytes:
     """The head as the server expects it: origin form, its own host, and the end of the connection announced."""
-    parts = urlsplit(request.url)
+    parts = parts_of(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     port = "" if parts.port is None else f":{parts.port}"
     kept = [(key, value) for key, value in request.headers if key.lower() not in {*_HOP_HEADERS, "host"}]

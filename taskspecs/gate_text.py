@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.allowlist import DEFAULT_PORTS
 from pipeline.injection import words_for_model
 from pipeline.words import RejectionReason
@@ -168,11 +168,8 @@ def _is_public(machine: str) -> bool:
 
 
 def _may_go(address: str, case: Case) -> bool:
-    try:
-        parts = urlsplit(address.rstrip(".,;:!?"))
-        host = (parts.hostname or "").rstrip(".")
-    except ValueError:
-        return False
+    parts = parts_of(address.rstrip(".,;:!?"))
+    host = (parts.hostname or "").rstrip(".")
     named = parts.scheme.lower() in DEFAULT_PORTS and host
     return bool(named and (_RESERVED.search(host) or case.around.allow.permits_url(parts.geturl())))
 

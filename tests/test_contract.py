@@ -142,10 +142,11 @@ def test_reserved_probes_without_material_are_unreadable_or_unanswered() -> None
     assert states == ["unreadable", "failed"]
 
 
-def test_an_address_elsewhere_keeps_its_host() -> None:
-    there = record([look()._replace(location="https://example.com/a")], [])
+@pytest.mark.parametrize("address", ["https://example.com/a", "http://[", "http://127.0.0.1:x/a"])
+def test_an_address_elsewhere_or_nowhere_keeps_its_host(address: str) -> None:
+    there = record([look()._replace(location=address)], [])
 
-    found = evaluate(task("Go", [check("equals", "address", "https://example.com/a")]), there, PASS_ID)
+    found = evaluate(task("Go", [check("equals", "address", address)]), there, PASS_ID)
 
     assert found.results[0].state == "passed"
 

@@ -72,6 +72,9 @@ ODD = (
     "devtools://devtools/bundled/inspector.html?ws=HOST/x",
     "/redirect-301",
     "/two-hops",
+    "http://[",
+    "//[HOST]/x",
+    "http://HOST9/x",
 )
 """Addresses that the acting model may give: OWN is where it may go, HOST where it may not."""
 

@@ -165,6 +165,30 @@ async def test_a_site_that_asks_not_to_be_read_is_not(server: WebServer, text: s
     assert "/" not in server.paths()
 
 
+@pytest.mark.parametrize("line", ["Disallow: //[", "Crawl-delay: \u00b2", "Crawl-delay: " + "9" * 5000])
+async def test_a_rule_that_cannot_be_read_leaves_the_others(server: WebServer, line: str) -> None:
+    server.answers["/robots.txt"] = robots(f"User-agent: *\n{line}\nDisallow: /")
+
+    visit = await visited(server)
+
+    assert isinstance(visit, Declined)
+    assert visit.outcome == "robots"
+
+
+async def test_a_pause_of_any_length_is_a_number(server: WebServer) -> None:
+    server.answers["/robots.txt"] = robots(f"User-agent: *\nCrawl-delay: {'9' * 400}\nDisallow: /")
+
+    assert isinstance(await visited(server), Declined)
+
+
+@pytest.mark.parametrize("target", ["http://[", "//[::1", "http://%5B@SERVER/"])
+async def test_a_redirect_to_no_address_is_declined(server: WebServer, target: str) -> None:
+    server.answers["/"] = redirect(target.replace("SERVER", server.address))
+
+    assert isinstance(await visited(server), Declined)
+    assert server.paths().count("/") == 1
+
+
 async def test_rules_for_others_do_not_concern_us(server: WebServer) -> None:
     server.answers["/robots.txt"] = robots("User-agent: otherbot\nDisallow: /\n\nUser-agent: *\nDisallow: /private")
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import InvalidOperation
 from typing import Literal, NamedTuple, TypeVar, assert_never
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.protocols import Evaluated
 from pipeline.records import CheckResult, Keypoint, ProbeRead, Record
 from pipeline.tasks import ADDRESS, ANSWER, CHANGES, TREE, Check, TaskSpec
@@ -177,7 +177,7 @@ def rows_at_end(check: Check, record: Record) -> Rows | None:
 
 def _address(location: str) -> str:
     """Addresses of local applications without scheme, host and port, which differ from run to run."""
-    parts = urlsplit(location)
+    parts = parts_of(location)
     if parts.hostname not in ("127.0.0.1", "localhost", "::1"):
         return location
     query, fragment = (f"?{parts.query}" if parts.query else ""), (f"#{parts.fragment}" if parts.fragment else "")

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.app_entry import PhoneEntry
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_launch import Launcher, speak
@@ -117,7 +117,7 @@ class WrappedSite(PhoneApp):
             await clear(self._device, self.package)
         with _here():
             await self._site.reset()
-        port = urlsplit(self._site.base_url).port
+        port = parts_of(self._site.base_url).port
         if port is None:
             raise HostError("no_port", f"{self._site.base_url} names no port that the phone could reach")
         await self._device.reverse(port)

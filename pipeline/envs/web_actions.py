@@ -11,7 +11,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -36,6 +35,7 @@ from pipeline.actions import (
     Type,
     Wait,
 )
+from pipeline.addresses import joined
 from pipeline.allowlist import AllowList
 from pipeline.egress import REFUSED_HEADER
 from pipeline.envs.web_keys import key_names
@@ -257,7 +257,7 @@ class Hands:
 def full_address(url: str, base: str) -> str:
     """An address as a person may type it, seen from a page: with a scheme, a bare host, or relative to the page."""
     if "://" in url or not _BARE_HOST.match(url):
-        return urljoin(base, url)
+        return joined(base, url)
     return f"http://{url}"
 
 

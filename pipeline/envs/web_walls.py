@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
+from pipeline.addresses import parts_of
 from pipeline.structs import Node
 
 WallKind = Literal["captcha", "login"]
@@ -165,10 +165,7 @@ def _is_puzzle(address: str) -> bool:
 
 
 def _host(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").lower()
-    except ValueError:  # a page may name any nonsense
-        return ""
+    return (parts_of(address).hostname or "").lower()
 
 
 def _puzzle(nodes: Sequence[Node], title: str, *, checked: bool) -> str | None:
@@ -224,8 +221,4 @@ def _parts(title: str) -> Iterator[str]:
 
 
 def _at_login(location: str) -> bool:
-    try:
-        path = urlsplit(location).path
-    except ValueError:
-        return False
-    return bool(_LOGIN_PATH.search(path) or _LOGIN_HOST.search(_host(location)))
+    return bool(_LOGIN_PATH.search(parts_of(location).path) or _LOGIN_HOST.search(_host(location)))

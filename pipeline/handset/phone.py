@@ -11,11 +11,12 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from PIL import Image
 from playwright.async_api import Dialog, Page
 
+from pipeline.addresses import parts_of
 from pipeline.allowlist import AllowList
 from pipeline.envs.browser import Browser
 from pipeline.handset.faults import Faults
@@ -387,9 +388,9 @@ class Phone:
 
     def _allow(self) -> None:
         """Pages reach the phone's own server and, on this machine, what packages were told to open; nothing else."""
-        addresses = {urlsplit(self.base).netloc}
+        addresses = {parts_of(self.base).netloc}
         for name, value in self.settings.all("global"):
-            parts = urlsplit(value) if name.startswith(_ADDRESS) else None
+            parts = parts_of(value) if name.startswith(_ADDRESS) else None
             if parts is not None and parts.hostname in (LOOPBACK, "localhost"):
                 addresses.add(parts.netloc.rpartition("@")[2])
         self._browser.proxy.allow_list = AllowList(addresses)

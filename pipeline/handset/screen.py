@@ -14,12 +14,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from PIL import Image
 from playwright.async_api import BrowserContext, CDPSession, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from pipeline.addresses import parts_of
 from pipeline.envs.browser import Browser
 from pipeline.envs.browser import Screen as Metrics
 from pipeline.handset.scripts import page_call
@@ -190,7 +190,9 @@ class View:
 
     async def forget(self, address: str) -> None:
         """Remove all that pages of an address's origin have stored in the browser, cookies included."""
-        parts = urlsplit(address)
+        parts = parts_of(address)
+        if not parts.netloc:
+            return
         asked = {"origin": f"{parts.scheme}://{parts.netloc}", "storageTypes": "all"}
         async with asyncio.timeout(_CALL_SECONDS):
             await self._session.send("Storage.clearDataForOrigin", asked)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, field_validator
 
 from pipeline.actions import Model
+from pipeline.addresses import parts_of
 from pipeline.structs import Usage
 
 _LEASE_MARGIN = 5.0
@@ -41,7 +41,7 @@ class Endpoint(Model):
     @field_validator("base_url")
     @classmethod
     def _plain_address(cls, address: str) -> str:
-        parts = urlsplit(address)
+        parts = parts_of(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("must be an http or https address, for example http://127.0.0.1:8000/v1")
         if parts.username or parts.password or parts.query or parts.fragment:

@@ -8,7 +8,7 @@ instruction says plays no part. Every action is either read or can bring nothing
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from pipeline.actions import (
     AcceptDialog,
@@ -22,6 +22,7 @@ from pipeline.actions import (
     Type,
     points_of,
 )
+from pipeline.addresses import parts_of
 from pipeline.protocols import Observation
 from pipeline.safety.classes import Match, entered, kind_of, said, told
 from pipeline.safety.finding import Finding, found_at
@@ -137,10 +138,7 @@ def _selected(scene: Scene, action: SelectOption) -> list[Finding]:
 
 def _launched(action: Launch) -> list[Finding]:
     """An address that changes something when it is only visited: by the first word of one of its parts."""
-    try:
-        address = urlsplit(action.url)
-    except ValueError:
-        return []  # no address: whoever is to open it says so
+    address = parts_of(action.url)
     named = [_WORDS.findall(part) for part in unquote(address.path).strip("/").split("/")]
     asked = parse_qsl(address.query)
     named += [_WORDS.findall(value) for name, value in asked if name.lower() in _ASKING]
