@@ -27,6 +27,7 @@ LOOK = Look(
     windowed=False,
 )
 PAGE = """<!doctype html><title>Parts</title><style>body{margin:0;font:16px 'Liberation Sans'}button{border:0}
+li button{margin-left:60px}
 .a{position:absolute}</style>
 <button class=a style="left:20px;top:20px;width:100px;height:40px;background:#06c;color:#fff">Plain</button>
 <button class=a style="left:20px;top:80px;width:100px;height:40px">Covered</button>
@@ -43,9 +44,9 @@ PAGE = """<!doctype html><title>Parts</title><style>body{margin:0;font:16px 'Lib
 >A long name</div>
 <ul class=a style="left:300px;top:140px"><li data-record data-noun="parcel|包裹"
 data-title="Books" data-facts='{"price": 12}'>
-Books <button data-act=buy>Buy</button></li><li data-record data-noun="parcel|包裹"
+<i class=a>Books</i> <button data-act=buy>Buy</button></li><li data-record data-noun="parcel|包裹"
 data-title="Tea" data-facts='{"price": 9}'>
-Tea <button data-act=buy>Buy</button></li></ul>"""
+<i class=a>Tea</i> <button data-act=buy>Buy</button></li></ul>"""
 
 
 @pytest.fixture(scope="module")

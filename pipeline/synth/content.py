@@ -32,6 +32,11 @@ class Persona(NamedTuple):
     project: str
 
 
+def pool(name: str) -> Sequence[tuple[str, str]]:
+    """Every text of a pool, in English and in Chinese, its slots unfilled."""
+    return _pools()[name]
+
+
 @cache
 def _pools() -> Mapping[str, tuple[tuple[str, str], ...]]:
     text = (resources.files("pipeline.synth") / "pools.yaml").read_text(encoding="utf-8")
@@ -115,8 +120,8 @@ class Content:
         return _distinct(self.company, count)
 
     def city(self) -> str:
-        """The name of a town."""
-        return str(self._seeded().city())
+        """The name of a town that speaks the language."""
+        return self._text("towns")
 
     def cities(self, count: int) -> list[str]:
         """So many different towns."""
@@ -156,6 +161,11 @@ class Content:
         at = self.number(7 * 60, 21 * 60) if minutes is None else minutes % 1440
         return f"{at // 60:02}:{at % 60:02}"
 
+    def duration(self, minutes: int) -> str:
+        """A length of time as text."""
+        hours, rest = divmod(minutes, 60)
+        return self.t(f"{hours} h {rest} min", f"{hours}小时{rest}分钟")
+
     def size(self, kilobytes: int) -> str:
         """A file size as text."""
         return f"{kilobytes} KB" if kilobytes < 1024 else f"{kilobytes / 1024:.1f} MB"
@@ -163,6 +173,11 @@ class Content:
     def numbers(self, count: int, low: int, high: int) -> list[int]:
         """So many different numbers: facts that are compared must differ."""
         return self.rng.sample(range(low, high + 1), count)
+
+    def shares(self, count: int) -> list[int]:
+        """Parts of a whole in per cent, the largest first."""
+        cuts = sorted(self.rng.sample(range(6, 95), count - 1))
+        return sorted((high - low for low, high in zip([0, *cuts], [*cuts, 100], strict=True)), reverse=True)
 
     def walk(self, count: int) -> list[float]:
         """A curve between 0 and 1."""

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select
 
 from pipeline.records import digest
 from pipeline.synth.content import LOCALES, Content
+from pipeline.synth.goods import goods
 from pipeline.synth.icons import icons
 from pipeline.synth.looks import Look, Platform, draw_look
 
@@ -146,7 +147,7 @@ def _asked(rng: random.Random, s: Content) -> Sequence[str]:
                 ("Update available", "有可用更新"),
                 ("The update takes about four minutes.", "更新约需四分钟。"),
                 ("Install now", "立即安装"),
-                ("You are offline", "您已离线"),
+                ("Entry archived", "条目已归档"),
             ),
         )
     )
@@ -189,6 +190,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["hash"] = _number
+    made.filters["goods"] = goods
     made.filters["random_of"] = lambda values, look: values[_number(look.model_dump_json()) % len(values)]
     return made
 

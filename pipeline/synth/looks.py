@@ -38,10 +38,10 @@ _ACCENTS = (
     "#a61e4d",
 )
 _FONTS = (
-    "'Liberation Sans', 'Droid Sans Fallback', sans-serif",
-    "'DejaVu Sans', 'Droid Sans Fallback', sans-serif",
-    "'Liberation Sans Narrow', 'Droid Sans Fallback', sans-serif",
-    "'DejaVu Sans Condensed', 'Droid Sans Fallback', sans-serif",
+    "'Liberation Sans', 'Noto Sans CJK SC', 'Droid Sans Fallback', sans-serif",
+    "'DejaVu Sans', 'Noto Sans CJK SC', 'Droid Sans Fallback', sans-serif",
+    "'Liberation Sans Narrow', 'Noto Sans CJK SC', 'Droid Sans Fallback', sans-serif",
+    "'DejaVu Sans Condensed', 'Noto Sans CJK SC', 'Droid Sans Fallback', sans-serif",
 )
 _SIZES: Mapping[Platform, tuple[tuple[int, int, float, int], ...]] = {
     # Width, height, picture pixels per CSS pixel, and how often.
@@ -122,7 +122,7 @@ def draw_look(rng: random.Random, platforms: Sequence[Platform]) -> Look:
     sizes = _SIZES[platform]
     width, height, ratio, _ = rng.choices(sizes, weights=[size[3] for size in sizes])[0]
     letters = rng.choice(_LETTERS[:4] if platform == "desktop" else _LETTERS[2:])
-    larger = max(0, width - 1920) // 480  # nobody reads small letters on a large screen
+    larger = max(0, width - 1920) // 320  # nobody reads small letters on a large screen
     return Look(
         shell=rng.choice(SHELLS[platform]),
         platform=platform,

@@ -97,7 +97,15 @@ def _ways(value: int) -> Sequence[str]:
     hours, minutes = divmod(value, 60)
     size = f"{value} KB" if value < 1024 else f"{value / 1024:.1f} MB"
     tenth = f"{value / 10}"
-    return (str(value), tenth, size, f"{hours}:{minutes:02}", f"{hours:02}:{minutes:02}", f"{hours} h {minutes} min")
+    return (
+        str(value),
+        tenth,
+        size,
+        f"{hours}:{minutes:02}",
+        f"{hours:02}:{minutes:02}",
+        f"{hours} h {minutes} min",
+        f"{hours}小时{minutes}分钟",
+    )
 
 
 def _fits(wanted: Wanted, element: Element) -> bool:
