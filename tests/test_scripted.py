@@ -294,7 +294,18 @@ async def test_reply_is_the_action_in_the_canonical_dialect() -> None:
 @pytest.mark.parametrize("fields", [{"action": "Fly"}, {"action": "Drag"}, {"action": "Scroll", "content": "sideways"}])
 def test_a_step_no_action_stands_for_is_a_configuration_error(fields: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=fields["action"]):
-        action_of(ProcedureStep.model_validate(fields), point={"x": 1, "y": 1})
+        action_of(ProcedureStep.model_validate(fields), point=Point(x=1, y=1))
+
+
+async def test_a_step_may_point_at_a_part_of_a_box_and_draw_from_there() -> None:
+    parts = {"at": {"across": 0.5, "down": 0.5}, "to": {"across": 1.5, "down": -0.5}}
+    record = await replay({"action": "Drag", "role": "textbox", "name": "New to-do", **parts}, DONE)
+    step = record.steps[0]
+    target, start, end = step.target, step.device_point, step.device_point_end
+
+    assert target is not None and target.box is not None and start is not None and end is not None
+    width, height = target.box.right - target.box.left, target.box.bottom - target.box.top
+    assert (abs(end.x - start.x - width) <= 2, abs(start.y - end.y - height) <= 2) == (True, True)
 
 
 # --- building -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ This module knows nothing of tasks, mistakes or when to give up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import Decision, Observation, Turn
 from pipeline.records import Frame
 from pipeline.structs import Box, Node, Param
-from pipeline.tasks import ProcedureStep
+from pipeline.tasks import Part, ProcedureStep
 from pipeline.words import Mistake, Platform
 from taskspecs.store import bind
 
@@ -209,13 +210,17 @@ class Script:
             return self._scroll(planned, progress, place, frame, nodes)
         if step.action in _WITH_FIELD and progress.clicked:
             return self._unaimed(planned, progress, nodes)
-        return self._at(planned, progress, nodes[place], visible.centre, frame)
+        return self._at(planned, progress, nodes[place], visible, frame)
 
-    def _at(self, planned: Planned, progress: Progress, target: Node, pixel: Pixel, frame: Frame) -> Move:
-        """An action with the target's point; for a field to be filled, first the click that gives it the focus."""
-        point = canonical_point(pixel, frame.width, frame.height)
-        preparing = planned.step.action in _WITH_FIELD
-        action = Click(point=point) if preparing else action_of(planned.step, point=point.model_dump())
+    def _at(self, planned: Planned, progress: Progress, target: Node, visible: Box, frame: Frame) -> Move:
+        """An action with the target's points; for a field to be filled, first the click that gives it the focus."""
+        step, box = planned.step, target.box or visible
+        point = _canonical(_place(box, step.at) or visible.centre, frame)
+        beyond = _place(box, step.to)
+        preparing = step.action in _WITH_FIELD
+        action = (
+            Click(point=point) if preparing else action_of(step, point, _canonical(beyond, frame) if beyond else None)
+        )
         after = progress._replace(clicked=True, scrolls=0, sought=None) if preparing else _next(progress)
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
         return Move(action, words, after, target, preparing)
@@ -235,7 +240,7 @@ class Script:
             choice = SelectOption(index=index)
             words = thought(self._language, choice, Aim("option", step.content or ""), planned.purpose)
             return Move(choice, words, after, node, choices=len(options))
-        action = action_of(step, point=_MIDDLE.model_dump())
+        action = action_of(step, _MIDDLE)
         if isinstance(action, Scroll):
             action = page(self._platform, action.point, action.direction)
         return Move(action, thought(self._language, action, aim, planned.purpose), after, node if aim else None)
@@ -307,12 +312,28 @@ def _names_target(step: ProcedureStep) -> bool:
 _POINTED = ("Click", "DoubleClick", "Hover", "LongPress", "MiddleClick", "RightClick", "TripleClick")
 
 
-def action_of(step: ProcedureStep, point: object) -> Action:
+def _place(box: Box, part: Part | None) -> Pixel | None:
+    """The pixel at a part of a box; nothing where none is said."""
+    if part is None:
+        return None
+    across, down = part.across * (box.right - box.left), part.down * (box.bottom - box.top)
+    return Pixel(x=math.floor(box.left + across), y=math.floor(box.top + down))
+
+
+def _canonical(pixel: Pixel, frame: Frame) -> Point:
+    """The canonical point of a pixel, or of the nearest one of the picture."""
+    inside = Pixel(x=min(max(pixel.x, 0), frame.width - 1), y=min(max(pixel.y, 0), frame.height - 1))
+    return canonical_point(inside, frame.width, frame.height)
+
+
+def action_of(step: ProcedureStep, point: Point, end: Point | None = None) -> Action:
     """The action a procedure step stands for; raises ConfigError when a procedure cannot express it."""
     text = step.content or ""
+    stroke: dict[str, object] = {"start": point, "end": end}
     fields: dict[str, dict[str, object]] = {
         "Answer": {"content": text},
         "CallUser": {"content": text},
+        "Drag": stroke,
         "Finished": {"content": text},
         "Hotkey": {"keys": text.split("+")},
         "KeyDown": {"keys": text.split("+")},
@@ -320,6 +341,7 @@ def action_of(step: ProcedureStep, point: object) -> Action:
         "Launch": {"url": text},
         "LaunchApp": {"app": text},
         "Scroll": {"point": point, "direction": text or "down"},
+        "Swipe": stroke,
         "TakeNote": {"content": text},
         "Type": {"content": text},
     }

@@ -18,6 +18,8 @@ WIDTH = 320.0
 """Units across every art. At least as many CSS pixels are shown for them, and a phone's panel shows no more."""
 TALLEST = 300.0
 """No art is higher, so that page, art and controls fit on every screen."""
+HANDLE = 40.0
+"""Units across the handle of a slider."""
 SMALLEST_MARK = 16.0
 """No mark is narrower or lower, so that it can be pointed at by canonical coordinates."""
 
@@ -62,7 +64,7 @@ class Handle(Model):
     """A handle on a track of its own below the art, which can be drawn so far; parts follow it."""
 
     name: Literal["handle", "handle_2"] = "handle"
-    reach: float
+    reach: float = Field(gt=0, le=WIDTH - HANDLE)
     motions: list[Motion] = Field(min_length=1)
 
 

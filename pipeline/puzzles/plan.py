@@ -1,0 +1,152 @@
+"""How an answer is given: the clicks, drags and texts on the controls of a page that give it.
+
+A wrong answer is given the same way. As a procedure, controls are named as an accessibility tree names them. Knows
+nothing of browsers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from pipeline.puzzles.answers import (
+    Answer,
+    Arranged,
+    Clicked,
+    Dropped,
+    Joined,
+    Pointed,
+    Slid,
+    Spot,
+    Stepped,
+    Tapped,
+    Typed,
+    Walked,
+)
+from pipeline.puzzles.page import confirms, words
+from pipeline.puzzles.puzzle import Language
+from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Hand, Items, Scene
+from pipeline.tasks import Part, ProcedureStep
+
+MIDDLE = Part(across=0.5, down=0.5)
+
+_ROLES = {"art": "img", "field": "textbox", "handle": "slider", "handle_2": "slider"}
+"""Roles of the controls; the others are buttons."""
+_BRIEF = 0.05
+"""Seconds; what is to be held longer is pressed long."""
+
+
+class Act(NamedTuple):
+    """One action: on which control, at which part of its box, and where from there a drag ends."""
+
+    action: Literal["Click", "LongPress", "Drag", "Type", "Wait"]
+    control: str = ""
+    at: Part = MIDDLE
+    to: Part | None = None
+    content: str | None = None
+
+
+def plan(scene: Scene, answer: Answer) -> list[Act]:
+    """The actions that give an answer, right or wrong, on the page of a scene."""
+    acts = _acts(scene, answer)
+    return [*acts, Act("Click", "confirm")] if confirms(scene) else acts
+
+
+def procedure(scene: Scene, language: Language) -> list[ProcedureStep]:
+    """The plan of the right answer, for a policy that looks for controls by role and name."""
+    return [_step(act, scene, words(language)) for act in plan(scene, scene.answer) if not _is_focus(act)]
+
+
+def _is_focus(act: Act) -> bool:
+    """A policy gives a field the focus by itself before it types."""
+    return act.control == "field" and act.action == "Click"
+
+
+def _step(act: Act, scene: Scene, said: Mapping[str, str]) -> ProcedureStep:
+    if not act.control:
+        return ProcedureStep(action=act.action)
+    role, name = _ROLES.get(act.control, "button"), said.get(act.control, "")
+    if isinstance(scene.control, Buttons):
+        button = next(one for one in scene.control.buttons if act.control == f"button:{one.name}")
+        role, name = "checkbox" if button.look == "box" else "button", button.label
+    at = act.at if act.at != MIDDLE or act.to else None
+    return ProcedureStep(action=act.action, role=role, name=name, content=act.content, at=at, to=act.to)
+
+
+def _acts(scene: Scene, answer: Answer) -> list[Act]:
+    match answer:
+        case Typed(accepted=[text, *_]):
+            return [Act("Click", "field"), Act("Type", "field", content=text), Act("Click", "confirm")]
+        case Clicked(marks=marks):
+            return [Act("Click", "art", _part(scene, scene.marks[mark].centre)) for mark in marks]
+        case Slid(shifts=shifts):
+            return [Act("Drag", name, to=_shifted(shift)) for name, shift in shifts.items()]
+        case Stepped(presses=presses):
+            return [Act("Click", "step")] * presses
+        case Tapped():
+            return _taps(scene, answer)
+        case _:
+            strokes = _strokes(scene, answer)
+            return [Act("Drag", "art", _part(scene, start), _part(scene, end)) for start, end in strokes]
+
+
+def _part(scene: Scene, spot: Spot) -> Part:
+    return Part(across=round(spot[0] / WIDTH, 5), down=round(spot[1] / scene.height, 5))
+
+
+def _shifted(shift: float) -> Part:
+    """Where the middle of a handle is after a shift."""
+    return Part(across=round(0.5 + shift / HANDLE, 5), down=0.5)
+
+
+def _taps(scene: Scene, answer: Tapped) -> list[Act]:
+    assert isinstance(scene.control, Buttons)
+    waits = {one.name: one.wait for one in scene.control.buttons}
+    acts: list[Act] = []
+    for number, name in enumerate(answer.taps, 1):
+        acts += [Act("Wait")] * math.ceil(waits[name])
+        long = number == len(answer.taps) and answer.held > _BRIEF
+        acts.append(Act("LongPress" if long else "Click", f"button:{name}"))
+    return acts
+
+
+def _strokes(scene: Scene, answer: Answer) -> Sequence[tuple[Spot, Spot]]:
+    """From where to where the pointer is drawn in the art."""
+    control, marks = scene.control, scene.marks
+    match answer:
+        case Dropped(rests=rests) if isinstance(control, Items):
+            return [(control.spots[item], marks[mark].centre) for item, mark in rests.items()]
+        case Arranged(order=order) if isinstance(control, Items):
+            return _swaps(order, control.spots)
+        case Joined(pairs=pairs):
+            return [(marks[one].centre, marks[other].centre) for one, other in pairs]
+        case Walked(way=way):
+            return list(pairwise(way))
+        case Pointed(degrees=degrees) if isinstance(control, Hand):
+            return [(control.tip, _turned(control, degrees))]
+        case _:
+            raise ValueError(f"{answer.kind} is no answer for {control.kind}")
+
+
+def _swaps(wanted: Sequence[str], places: Mapping[str, Spot]) -> list[tuple[Spot, Spot]]:
+    """Swaps that bring the items into an order, place by place."""
+    now, spots = list(places), list(places.values())
+    drags = []
+    for place, item in enumerate(wanted):
+        at = now.index(item)
+        if at != place:
+            drags.append((spots[at], spots[place]))
+            now[at], now[place] = now[place], now[at]
+    return drags
+
+
+def _turned(hand: Hand, degrees: float) -> Spot:
+    """Where the tip is once the hand points so."""
+    angle = math.radians(degrees - hand.start)
+    x, y = hand.tip[0] - hand.pivot[0], hand.tip[1] - hand.pivot[1]
+    return (
+        hand.pivot[0] + x * math.cos(angle) - y * math.sin(angle),
+        hand.pivot[1] + x * math.sin(angle) + y * math.cos(angle),
+    )
