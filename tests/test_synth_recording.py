@@ -27,7 +27,7 @@ LOOK = Look(
     windowed=False,
 )
 PAGE = """<!doctype html><title>Parts</title><style>body{margin:0;font:16px 'Liberation Sans'}button{border:0}
-li button{margin-left:60px}
+li{height:40px}li button{margin-left:60px}
 .a{position:absolute}</style>
 <button class=a style="left:20px;top:20px;width:100px;height:40px;background:#06c;color:#fff">Plain</button>
 <button class=a style="left:20px;top:80px;width:100px;height:40px">Covered</button>
