@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.puzzles.kinds import text_click
+from pipeline.puzzles.kinds import icon_click, icon_forms, text_click
 from pipeline.puzzles.puzzle import PuzzleType
 
-TYPES: Mapping[str, PuzzleType[Any]] = {one.name: one for one in (*text_click.TYPES,)}
+TYPES: Mapping[str, PuzzleType[Any]] = {
+    one.name: one for one in (*icon_click.TYPES, *icon_forms.TYPES, *text_click.TYPES)
+}

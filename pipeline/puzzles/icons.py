@@ -5,6 +5,7 @@ The drawings are in icons.yaml. Knows nothing of types of puzzles.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from importlib import resources
 from typing import Literal, NamedTuple
@@ -37,7 +38,7 @@ APART: dict[Group, tuple[Group, ...]] = {
     "plant": ("animal", "vehicle", "tool", "building", "clothing", "thing"),
     "clothing": ("animal", "vehicle", "fruit", "tool", "building", "plant"),
 }
-"""For each group the groups whose icons nobody would count to it: fruits belong to plants, an umbrella is worn by some."""
+"""For each group the groups whose icons nobody would count to it (fruits do belong to plants)."""
 
 
 class Icon(Model):
@@ -96,16 +97,23 @@ def icon(name: str, spot: Spot, size: float, paint: Paint, *, angle: float = 0.0
     left, top, right, bottom = one.box
     scale = size / max(right - left, bottom - top)
     across = -scale if mirrored else scale
-    turned = f"rotate({angle:g})" if angle else ""
+    turn = f"rotate({angle:g})" if angle else ""
     return (
-        f'<g transform="translate({spot[0]:g} {spot[1]:g}){turned}scale({across:.4f} {scale:.4f})'
+        f'<g transform="translate({spot[0]:g} {spot[1]:g}){turn}scale({across:.4f} {scale:.4f})'
         f'translate({-(left + right) / 2:g} {-(top + bottom) / 2:g})">{one.drawn.format(**paint._asdict())}</g>'
     )
 
 
-def icon_region(name: str, spot: Spot, size: float) -> Region:
-    """The box of an icon that is not turned; never smaller than what can be pointed at."""
+def icon_region(name: str, spot: Spot, size: float, angle: float = 0.0) -> Region:
+    """The box of an icon, turned with it; never smaller than what can be pointed at."""
     left, top, right, bottom = icons()[name].box
     scale = size / max(right - left, bottom - top)
     width, height = (max(SMALLEST_MARK, round(side * scale, 2)) for side in (right - left, bottom - top))
-    return around(spot, width, height)
+    return Region(corners=[turned(corner, spot, angle) for corner in around(spot, width, height).corners])
+
+
+def turned(spot: Spot, pivot: Spot, angle: float) -> Spot:
+    """A place, turned clockwise around a pivot by so many degrees."""
+    sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+    x, y = spot[0] - pivot[0], spot[1] - pivot[1]
+    return round(pivot[0] + x * cosine - y * sine, 2), round(pivot[1] + x * sine + y * cosine, 2)
