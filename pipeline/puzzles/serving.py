@@ -9,7 +9,8 @@ Verdicts are told to whoever made the site. Knows nothing of browsers and of wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from html import escape
 from importlib import resources
@@ -23,6 +24,7 @@ from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.page import On, html_of
 from pipeline.puzzles.puzzle import Key, Language, Level, Puzzle, make_puzzle
 
+_LOOPBACK = "127.0.0.1"
 _MOST_BYTES = 1_000_000
 _MOST_SEED = 2**53
 _REMEMBERED = 512
@@ -71,6 +73,19 @@ def site(told: Verdict) -> web.Application:
     application.router.add_get("/{type}/{seed}/{level}/{language}", show)
     application.router.add_post("/{type}/{seed}/{level}/{language}", judge)
     return application
+
+
+@asynccontextmanager
+async def served(told: Verdict, port: int = 0) -> AsyncIterator[str]:
+    """Serve the site on loopback for a while; where it is, as host:port. Raises OSError for a port that is taken."""
+    runner = web.AppRunner(site(told), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, _LOOPBACK, port).start()
+        host, taken = runner.addresses[0][:2]
+        yield f"{host}:{taken}"
+    finally:
+        await runner.cleanup()
 
 
 def _key(request: web.Request) -> Key:
