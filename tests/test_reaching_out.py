@@ -1,6 +1,7 @@
 """A page and an agent try every way to a second server that is not listed: its log stays empty.
 
-Each way is seen to have been tried, and the same page reaches that server once it is listed.
+Each way is seen to have been tried, and the same page reaches that server once it is listed. Ways that nobody tells of
+are seen to arrive from a browser without a policy: `test_reaching_out_free.py`.
 """
 
 import asyncio
@@ -161,16 +162,6 @@ async def test_a_socket_arrives_where_it_may(listed: World, other: Elsewhere) ->
     await listed.open(page_of(WAYS.by_word, other.address))
 
     await until(lambda: "websocket" in other.paths)
-
-
-async def test_datagrams_would_arrive_from_a_browser_of_no_policy(
-    other: Elsewhere, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipeline.envs.browser._FLAGS", ())
-    async with running_browser() as bare, running_world(bare) as world:
-        await world.open(page_of({"stun": WAYS.by_word["stun"]}, other.address))
-
-        await until(lambda: other.datagrams > 0)
 
 
 async def test_what_a_browser_does_unasked_arrives_nowhere_else(world: World, other: Elsewhere) -> None:

@@ -19,7 +19,7 @@ class Ways(NamedTuple):
     by_word: dict[str, str]
     """No web request, or none that tells: the page pushes the way's name to `tried` when it has come to an end."""
     silent: dict[str, str]
-    """The browser may leave it, and nobody is told."""
+    """The browser may leave it, and nobody is told; what each needs to be gone is another matter for each."""
 
 
 def _framed(document: str) -> str:
@@ -33,6 +33,12 @@ def _tried(name: str, made: str, ends: str = "onerror") -> str:
 
 def _worker(name: str, kind: str, body: str) -> str:
     return f"<script>new {kind}(URL.createObjectURL(new Blob([`{body}`], {{type: 'text/javascript'}})))</script>"
+
+
+def _in_head(relation: str) -> str:
+    """A link where the browser looks for it: not in the middle of a page."""
+    made = f"Object.assign(document.createElement('link'), {{ rel: '{relation}', href: 'OTHER/{relation}' }})"
+    return f"<script>document.head.append({made})</script>"
 
 
 _RTC = """<script>(async () => {
@@ -85,6 +91,8 @@ WAYS = Ways(
         "link-header": "<iframe src='/link-header'></iframe>",
         "csp-report": "<iframe src='/csp-report'></iframe>",
         "xml-css": "<iframe src='/xml-css'></iframe>",
+        "xslt-made": "<iframe src='/xslt-made'></iframe>",
+        "icon": _in_head("icon"),
         "redirect-301": "<iframe src='/redirect-301'></iframe>",
         "redirect-302": "<img src='/redirect-302'>",
         "redirect-303": "<script>fetch('/redirect-303', { method: 'POST', body: 'b', mode: 'no-cors' })</script>",
@@ -113,8 +121,7 @@ WAYS = Ways(
     silent={
         "preconnect": "<link rel=preconnect href='OTHER'><link rel=preconnect href='https://HOST'>",
         "dns-prefetch": "<link rel=dns-prefetch href='OTHER'>",
-        "icon": "<link rel=icon href='OTHER/icon'>",
-        "manifest": "<link rel=manifest href='OTHER/manifest'>",
+        "manifest": _in_head("manifest"),
         "speculation": '<script type=speculationrules>{"prefetch": [{"urls": ["OTHER/speculation"], '
         '"eagerness": "immediate"}], "prerender": [{"urls": ["OTHER/speculation"], "eagerness": "immediate"}]}'
         "</script>",
@@ -128,6 +135,9 @@ WAYS = Ways(
         "late": "<script>window.fetchLater?.('OTHER/late', { activateAfter: 0 })</script>",
     },
 )
+_SHEET = """<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>
+<xsl:template match='/'><html><body><img src='OTHER/xslt-made'/></body></html></xsl:template>
+</xsl:stylesheet>"""
 _PDF = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/URI/URI(OTHER/pdf)>>>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
@@ -156,8 +166,11 @@ def prepare(server: WebServer, other: str) -> None:
     server.answers["/reporting"] = page("<img src=/x>")._replace(headers=_headers("text/html", **ending))
     script = f"fetch('http://{other}/service-worker', {{ mode: 'no-cors' }})"
     server.answers["/service-worker"] = page(script)._replace(headers=_headers("text/javascript"))
-    for name, kind in (("xml-css", "css"), ("xslt", "xsl")):
-        document = f"<?xml version='1.0'?><?xml-stylesheet type='text/{kind}' href='http://{other}/{name}'?><a>x</a>"
+    server.answers["/sheet"] = page(_SHEET.replace("OTHER", f"http://{other}"))._replace(headers=_headers("text/xsl"))
+    sheets = {"xml-css": f"http://{other}/xml-css", "xslt": f"http://{other}/xslt", "xslt-made": "/sheet"}
+    for name, sheet in sheets.items():
+        kind = "css" if name == "xml-css" else "xsl"
+        document = f"<?xml version='1.0'?><?xml-stylesheet type='text/{kind}' href='{sheet}'?><a>x</a>"
         server.answers[f"/{name}"] = page(document)._replace(headers=_headers("text/xml"))
     pdf = _PDF.replace(b"OTHER", f"http://{other}".encode())
     server.answers["/pdf"] = Reply(body=pdf, headers=_headers("application/pdf"))
