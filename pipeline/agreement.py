@@ -66,6 +66,7 @@ REFERENCES = (
     Reference("observations", "frame_sha256", "frames", "sha256"),
     Reference("observations", "tree_sha256", "trees", "sha256"),
     Reference("probe_reads", "attempt_id", "attempts", "attempt_id"),
+    Reference("puzzles", "frame_sha256", "frames", "sha256"),
     Reference("runs", "unnest(prompt_sha256s)", "prompts", "prompt_sha256"),
     Reference("steps", "attempt_id", "attempts", "attempt_id"),
     Reference("tasks", "unnest(capability_ids)", "capabilities", "capability_id", _CATALOGUED),
@@ -98,6 +99,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "passes": ("pass_id",),
     "probe_reads": ("attempt_id", "observation_index", "app_id", "probe"),
     "prompts": ("prompt_sha256",),
+    "puzzles": ("row_id",),
     "rejections": ("candidate_id",),
     "runs": ("run_id",),
     "steps": ("attempt_id", "step_index"),
@@ -194,6 +196,15 @@ CONTRADICTIONS = (
         "attempts whose looks are not numbered from 0 without a gap",
         "SELECT attempt_id FROM observations GROUP BY attempt_id "
         "HAVING min(observation_index) <> 0 OR max(observation_index) <> count(DISTINCT observation_index) - 1",
+    ),
+    Contradiction(
+        "puzzles",
+        (),
+        "puzzles without moves, never tried with a wrong answer, or with a move that points outside of its target",
+        "SELECT row_id FROM puzzles WHERE len(moves) = 0 OR refused < 1 OR len([m FOR m IN moves IF "
+        "m.target IS NOT NULL AND NOT (floor((m.point.x + 0.5) * width / 1000) BETWEEN m.target.left AND "
+        "m.target.right - 1 AND floor((m.point.y + 0.5) * height / 1000) BETWEEN m.target.top AND "
+        "m.target.bottom - 1)]) > 0",
     ),
     Contradiction(
         "steps",

@@ -23,6 +23,7 @@ from pydantic.fields import FieldInfo
 from pipeline import records as r
 from pipeline.actions import Model
 from pipeline.grounding import Grounding
+from pipeline.puzzle_rows import PuzzleRow
 from pipeline.structs import Image
 from pipeline.tasks import Capability, TaskSpec
 
@@ -52,6 +53,7 @@ TABLES: Mapping[str, type[Model]] = {
     "passes": r.PassRow,
     "probe_reads": r.ProbeRead,
     "prompts": r.Prompt,
+    "puzzles": PuzzleRow,
     "rejections": r.Rejection,
     "runs": r.RunRow,
     "steps": r.Step,
@@ -65,7 +67,7 @@ TABLES: Mapping[str, type[Model]] = {
 }
 """Every table, by name, and the record that is its row."""
 
-LATER = frozenset({"grounding"})
+LATER = frozenset({"grounding", "puzzles"})
 """Tables that came after the first folders of this schema version: those may lack a part of them."""
 
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])

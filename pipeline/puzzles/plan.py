@@ -27,7 +27,7 @@ from pipeline.puzzles.answers import (
 )
 from pipeline.puzzles.page import confirms, words
 from pipeline.puzzles.puzzle import Language
-from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Hand, Items, Scene
+from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Hand, Items, Scene, Token
 from pipeline.tasks import Part, ProcedureStep
 
 MIDDLE = Part(across=0.5, down=0.5)
@@ -46,6 +46,8 @@ class Act(NamedTuple):
     at: Part = MIDDLE
     to: Part | None = None
     content: str | None = None
+    aim: str | None = None
+    """The mark or part in the art that it points at; a control's own box where it is on another control."""
 
 
 def plan(scene: Scene, answer: Answer) -> list[Act]:
@@ -80,7 +82,7 @@ def _acts(scene: Scene, answer: Answer) -> list[Act]:
         case Typed(accepted=[text, *_]):
             return [Act("Click", "field"), Act("Type", "field", content=text), Act("Click", "confirm")]
         case Clicked(marks=marks):
-            return [Act("Click", "art", _part(scene, scene.marks[mark].centre)) for mark in marks]
+            return [Act("Click", "art", _part(scene, scene.marks[mark].centre), aim=mark) for mark in marks]
         case Slid(shifts=shifts):
             return [Act("Drag", name, to=_shifted(shift)) for name, shift in shifts.items()]
         case Stepped(presses=presses):
@@ -88,8 +90,10 @@ def _acts(scene: Scene, answer: Answer) -> list[Act]:
         case Tapped():
             return _taps(scene, answer)
         case _:
-            strokes = _strokes(scene, answer)
-            return [Act("Drag", "art", _part(scene, start), _part(scene, end)) for start, end in strokes]
+            return [
+                Act("Drag", "art", _part(scene, stroke.start), _part(scene, stroke.end), aim=stroke.aim)
+                for stroke in _strokes(scene, answer)
+            ]
 
 
 def _part(scene: Scene, spot: Spot) -> Part:
@@ -112,34 +116,41 @@ def _taps(scene: Scene, answer: Tapped) -> list[Act]:
     return acts
 
 
-def _strokes(scene: Scene, answer: Answer) -> Sequence[tuple[Spot, Spot]]:
-    """From where to where the pointer is drawn in the art."""
+class _Stroke(NamedTuple):
+    """From where to where the pointer is drawn in the art, and on what it begins."""
+
+    start: Spot
+    end: Spot
+    aim: str
+
+
+def _strokes(scene: Scene, answer: Answer) -> Sequence[_Stroke]:
     control, marks = scene.control, scene.marks
     match answer:
         case Dropped(rests=rests) if isinstance(control, Items):
-            return [(control.spots[item], marks[mark].centre) for item, mark in rests.items()]
+            return [_Stroke(control.spots[item], marks[mark].centre, item) for item, mark in rests.items()]
         case Arranged(order=order) if isinstance(control, Items):
             return _swaps(order, control.spots)
         case Joined(pairs=pairs):
-            return [(marks[one].centre, marks[other].centre) for one, other in pairs]
-        case Walked(way=way):
-            return list(pairwise(way))
+            return [_Stroke(marks[one].centre, marks[other].centre, one) for one, other in pairs]
+        case Walked(way=way) if isinstance(control, Token):
+            return [_Stroke(start, end, control.part) for start, end in pairwise(way)]
         case Pointed(degrees=degrees) if isinstance(control, Hand):
-            return [(control.tip, _turned(control, degrees))]
+            return [_Stroke(control.tip, _turned(control, degrees), control.part)]
         case _:
             raise ValueError(f"{answer.kind} is no answer for {control.kind}")
 
 
-def _swaps(wanted: Sequence[str], places: Mapping[str, Spot]) -> list[tuple[Spot, Spot]]:
+def _swaps(wanted: Sequence[str], places: Mapping[str, Spot]) -> list[_Stroke]:
     """Swaps that bring the items into an order, place by place."""
     now, spots = list(places), list(places.values())
-    drags = []
+    strokes = []
     for place, item in enumerate(wanted):
         at = now.index(item)
         if at != place:
-            drags.append((spots[at], spots[place]))
+            strokes.append(_Stroke(spots[at], spots[place], item))
             now[at], now[place] = now[place], now[at]
-    return drags
+    return strokes
 
 
 def _turned(hand: Hand, degrees: float) -> Spot:

@@ -48,8 +48,10 @@ _READ = """() => {
     };
     const named = (attribute) => Object.fromEntries(
         [...document.querySelectorAll(`[data-${attribute}]`)].map((one) => [one.dataset[attribute], box(one)]));
-    return { controls: named("control"), marks: named("mark") };
+    return { controls: named("control"), marks: named("mark"), parts: named("part") };
 }"""
+
+_READS = ("controls", "marks", "parts")
 
 Edges = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -61,6 +63,7 @@ class Shown(NamedTuple):
     frame: Frame
     controls: dict[str, Edges]
     marks: dict[str, Edges]
+    parts: dict[str, Edges]
     ratio: float
 
     def pixels(self, edges: Edges) -> Box:
@@ -75,6 +78,10 @@ class Shown(NamedTuple):
         width, height = self.frame.width, self.frame.height
         pixel = Pixel(x=min(max(math.floor(x), 0), width - 1), y=min(max(math.floor(y), 0), height - 1))
         return canonical_point(pixel, width, height)
+
+    def pixel(self, point: Point) -> Pixel:
+        """The pixel of the picture that a canonical point stands for."""
+        return device_pixel(point, self.frame.width, self.frame.height)
 
     def action(self, act: Act) -> Action:
         """What a policy would say to do it."""
@@ -149,14 +156,14 @@ class ShownPage:
         """The picture of the page, and what stands where."""
         read = await self._tab.page.evaluate(_READ)
         frame = frame_of(await self._tab.picture())
-        controls, marks = ({name: tuple(box) for name, box in read[what].items()} for what in ("controls", "marks"))
-        return Shown(frame, controls, marks, SCREENS[self._on].ratio)
+        controls, marks, parts = ({name: tuple(box) for name, box in read[what].items()} for what in _READS)
+        return Shown(frame, controls, marks, parts, SCREENS[self._on].ratio)
 
     async def give(self, shown: Shown, acts: Sequence[Act]) -> bool:
         """Do it as a policy does, and read the page's own verdict."""
         for act in acts:
             action = shown.action(act)
-            pixels = [device_pixel(point, shown.frame.width, shown.frame.height) for point in points_of(action)]
+            pixels = map(shown.pixel, points_of(action))
             await self._hands.begin(action, [Spot(pixel.x / shown.ratio, pixel.y / shown.ratio) for pixel in pixels])
         verdict = self._tab.page.locator("body[data-verdict]")
         return await verdict.get_attribute("data-verdict") == "right"
