@@ -1,9 +1,23 @@
-"""The hard limits of a run against what it has consumed. Pure arithmetic, one wording for whoever counts."""
+"""What was consumed, and the hard limits of a run on that. Pure arithmetic, one wording for whoever counts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pipeline.config import BudgetConfig
+from pipeline.records import ModelCall
 from pipeline.structs import Usage
+
+
+def consumed(calls: Sequence[ModelCall]) -> Usage:
+    """What model calls consumed together."""
+    return Usage(
+        calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
+        images=sum(call.images for call in calls),
+        cost_usd=sum(call.cost_usd for call in calls),
+    )
 
 
 def exhausted(budget: BudgetConfig, usage: Usage, seconds: float) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from pipeline.actions import Answer, CallUser, Finished, Model, Terminal
+from pipeline.budget import consumed
 from pipeline.identity import attempt_id_of, trajectory_id_of
 from pipeline.protocols import MOST_PATIENCE, Consulted, Decision, Move, Observation, Turn
 from pipeline.records import (
@@ -28,7 +29,6 @@ from pipeline.records import (
     Trajectory,
     Tree,
     now,
-    usage_of,
 )
 from pipeline.structs import EnvironmentInfo, Fault, Usage
 from pipeline.tasks import TaskSpec
@@ -318,5 +318,5 @@ class Episode:
             step_count=len(self.own_steps),
             contains_secret=any("contains_secret" in row.flags for row in self.observations),
             seconds=round(time.monotonic() - self._clock, 3),
-            usage=sum((usage_of(call) for call in self._consulted.calls), Usage()),
+            usage=consumed(self._consulted.calls),
         )

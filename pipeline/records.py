@@ -227,17 +227,6 @@ class ModelCall(Model):
 # --- rows of a verification pass ---------------------------------------------------------------------------------
 
 
-def usage_of(call: ModelCall) -> Usage:
-    """What one call consumed."""
-    return Usage(
-        calls=1,
-        prompt_tokens=call.prompt_tokens,
-        completion_tokens=call.completion_tokens,
-        images=call.images,
-        cost_usd=call.cost_usd,
-    )
-
-
 class Keypoint(Model):
     """What one judge found of one keypoint."""
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from pipeline import envs, manifest, policies
 from pipeline.actions import Model
 from pipeline.apps import install_for
+from pipeline.budget import consumed
 from pipeline.clients import Access, Clients
 from pipeline.clients import Place as ModelPlace
 from pipeline.config import RunConfig
@@ -31,7 +32,7 @@ from pipeline.policies.models import Models
 from pipeline.prefix import Prefix
 from pipeline.protocols import Environment
 from pipeline.reaper import Scratch, sweep
-from pipeline.records import ModelCall, Record, usage_of
+from pipeline.records import ModelCall, Record
 from pipeline.rollout import StoppedError, rollout
 from pipeline.safety import gate_of
 from pipeline.sinks import Batch, Committer, PartWriter
@@ -264,7 +265,7 @@ class JudgeWorker:
             batch,
             len(judged),
             Counter(verdict.grade or verdict.status for verdict in traces),
-            sum((usage_of(call) for call in calls), Usage()),
+            consumed(calls),
             tuple(one.attempt_id for one in heard if not isinstance(one.outcome, Judgement)),
             stop,
         )

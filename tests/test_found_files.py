@@ -97,6 +97,7 @@ def as_nobody(home: Path, *shut: str) -> dict[str, str]:
 
 def test_folders_that_come_and_go_are_no_trouble(tmp_path: Path) -> None:
     end = threading.Event()
+    (tmp_path / "stays").write_bytes(b"")
 
     def churn() -> None:
         while not end.is_set():
@@ -109,11 +110,13 @@ def test_folders_that_come_and_go_are_no_trouble(tmp_path: Path) -> None:
     restless = threading.Thread(target=churn)
     restless.start()
     try:
-        for _ in range(100):
-            fingerprints(tmp_path, "")
+        looks = [fingerprints(tmp_path, "") for _ in range(100)]
     finally:
         end.set()
         restless.join()
+
+    assert all(len(look["stays"]) == 64 for look in looks)
+    assert len({frozenset(look) for look in looks}) > 1, "nothing came or went"
 
 
 def test_a_name_that_is_no_text_can_be_written_down(tmp_path: Path) -> None:

@@ -243,6 +243,7 @@ async def prove_the_rest(task: TaskSpec, world: Environment) -> None:
 @pytest.mark.asyncio(loop_scope="module")
 @each_task
 async def test_a_task_is_proved_in_its_application(task: TaskSpec, worlds: Worlds) -> None:
+    """The proofs assert: the oracle is granted what it claims, whoever does nothing is not."""
     async with asyncio.TaskGroup() as proofs:
         proofs.create_task(prove_oracle(task, worlds.oracle))
         proofs.create_task(prove_the_rest(task, worlds.others))

@@ -15,10 +15,11 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from pipeline.budget import consumed
 from pipeline.errors import ModelError
 from pipeline.llm import Client, Picture
 from pipeline.protocols import Judged, JudgeView
-from pipeline.records import Frame, Keypoint, ModelCall, Record, Step, Vote, usage_of
+from pipeline.records import Frame, Keypoint, ModelCall, Record, Step, Vote
 from pipeline.structs import Usage
 from pipeline.words import TraceGrade, VoteStatus
 from verifiers.asking import Asked, NoAnswer, language_of, pinned_sha256, shown, structured, together
@@ -113,7 +114,7 @@ class TraceVerifier:
             findings, ruling = Findings([], []), Ruling("error", None, f"{error.code}: {error.message}")
         finally:
             ledger.extend(calls)
-        usage = sum((usage_of(call) for call in calls), Usage())
+        usage = consumed(calls)
         vote = self._vote(view, record, ruling, [shot.frame.sha256 for shot in shots], pass_id, usage)
         return Judged([vote], [self._row(n, found, record, pass_id) for n, found in enumerate(findings.of_keypoints)])
 

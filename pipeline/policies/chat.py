@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pipeline.actions import Action
+from pipeline.budget import consumed
 from pipeline.dialects import Dialect, Said
 from pipeline.dialects import Move as Read
 from pipeline.dialects import Picture as Size
@@ -17,8 +18,7 @@ from pipeline.errors import ActionError
 from pipeline.llm import Client, Reply
 from pipeline.policies.transcript import Rejected, Transcript
 from pipeline.protocols import Consulted, Decision, Move, Policy, Turn, view_of
-from pipeline.records import Candidate, ModelCall, Vote, usage_of
-from pipeline.structs import Usage
+from pipeline.records import Candidate, ModelCall, Vote
 from pipeline.tasks import TaskSpec
 from verifiers.step import Proposal, StepVerifier
 
@@ -166,7 +166,7 @@ class ChatPolicy(Policy):
     def _settle(self, turn: Turn, decision: Decision, vote: Vote | None, flags: list[str]) -> Decision:
         """This is the turn's decision, with what all of it cost."""
         self._votes += [vote] if vote else []
-        usage = sum((usage_of(call) for call in self._calls), Usage())
+        usage = consumed(self._calls)
         settled = decision.model_copy(update={"flags": [*decision.flags, *flags], "usage": usage})
         self._transcript.decided(turn, settled)
         return settled
