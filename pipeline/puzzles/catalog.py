@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.puzzles.kinds import icon_click, icon_forms, text_click
+from pipeline.puzzles.kinds import (
+    icon_click,
+    icon_forms,
+    image_rotation,
+    ocr,
+    rotation_dials,
+    rotation_steps,
+    text_click,
+)
 from pipeline.puzzles.puzzle import PuzzleType
 
-TYPES: Mapping[str, PuzzleType[Any]] = {
-    one.name: one for one in (*icon_click.TYPES, *icon_forms.TYPES, *text_click.TYPES)
-}
+_ALL: tuple[PuzzleType[Any], ...] = (
+    *icon_click.TYPES,
+    *icon_forms.TYPES,
+    *image_rotation.TYPES,
+    *ocr.TYPES,
+    *rotation_dials.TYPES,
+    *rotation_steps.TYPES,
+    *text_click.TYPES,
+)
+
+TYPES: Mapping[str, PuzzleType[Any]] = {one.name: one for one in _ALL}
