@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import threading
 import time
 from collections.abc import Sequence
 
@@ -169,16 +170,57 @@ async def test_a_picture_without_a_tree_is_read_at_once() -> None:
     assert seen.flags == ["contains_secret"]
 
 
-async def test_a_picture_that_cannot_be_read_is_never_shown() -> None:
-    class Broken(PictureReader):
+class Tired(Unseen):
+    """Begins to read, and goes on when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.told = threading.Event(), threading.Event()
+
+    def lines(self, frame: Frame) -> list[Line]:
+        self.begun.set()
+        assert self.told.wait(30)
+        return super().lines(frame)
+
+
+async def test_a_look_has_more_time_from_the_first_picture_that_is_read() -> None:
+    unread, typed = DiscreetEnvironment(FakeEnvironment(), VAULT, Unseen()), await typed_into(FakeEnvironment())
+    treeless = DiscreetEnvironment(Treeless(), VAULT, Unseen())
+    for environment in (unread, treeless):
+        await environment.start(fake_task())
+        await environment.observe()
+
+    assert patience_of(unread) == 1.0
+    assert patience_of(typed) == patience_of(treeless) > 2.0
+
+
+async def test_what_a_look_gave_up_waiting_for_is_there_for_the_next_one() -> None:
+    reader = Tired()
+    environment = await typed_into(FakeEnvironment(), reader)
+    late = asyncio.ensure_future(environment.observe())
+    assert await asyncio.to_thread(reader.begun.wait, 30)
+    late.cancel()
+    await asyncio.wait([late])
+
+    reader.told.set()
+    await environment.observe()
+
+    assert reader.asked == 1
+
+
+async def test_a_picture_that_cannot_be_read_is_never_shown_and_tried_again() -> None:
+    class Broken(Unseen):
         def lines(self, frame: Frame) -> list[Line]:
+            super().lines(frame)
             raise CaptureError("undecodable", frame.sha256)
 
-    environment = await typed_into(FakeEnvironment(), Broken())
+    reader = Broken()
+    environment = await typed_into(FakeEnvironment(), reader)
 
-    with pytest.raises(EnvError) as caught:
-        await environment.observe()
-    assert caught.value.code == "picture_unread"
+    for asked in (1, 2):
+        with pytest.raises(EnvError) as caught:
+            await environment.observe()
+        assert (caught.value.code, reader.asked) == ("picture_unread", asked)
 
 
 async def test_feedback_events_targets_and_reads_tell_nothing() -> None:

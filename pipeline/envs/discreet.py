@@ -29,7 +29,7 @@ from pipeline.errors import (
 )
 from pipeline.masking import masked_frame, rewritten
 from pipeline.ocr import Line, PictureReader
-from pipeline.protocols import ActResult, Environment, Keeping, Locating, Observation, patience_of
+from pipeline.protocols import MOST_PATIENCE, ActResult, Environment, Keeping, Locating, Observation, patience_of
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
 from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
@@ -41,6 +41,8 @@ SECRET = "secret"
 
 _MOST_READ = 64
 """So many pictures are remembered with what was found in them."""
+_READING_PATIENCE = 4.0
+"""How many times as long calls may take where pictures are read: a busy processor needs half a minute for one."""
 
 Row = TypeVar("Row", bound=Model)
 
@@ -55,12 +57,13 @@ class DiscreetEnvironment(Environment):
         self._apps: list[str] = []
         self._typed = False
         """Whether a secret was ever typed here: applications may keep it longer than an episode lasts."""
-        self._read: dict[str, list[Line]] = {}
+        self._read: dict[str, asyncio.Future[list[Line]]] = {}
 
     @property
     def patience(self) -> float:
-        """As the other's."""
-        return patience_of(self._environment)
+        """The other's, and more from the first time that a picture has to be read."""
+        others = patience_of(self._environment)
+        return min(MOST_PATIENCE, others * _READING_PATIENCE) if self._typed or self._read else others
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
         """As the other."""
@@ -159,15 +162,22 @@ class DiscreetEnvironment(Environment):
         return tree_of(nodes), innermost(box for box in changed if box is not None)
 
     async def _lines_in(self, frame: Frame) -> list[Line]:
-        """What can be read in a picture; each picture is read once."""
+        """What can be read in a picture; each is read once, though a look may have given up waiting for it."""
         if frame.sha256 not in self._read:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            try:
-                self._read[frame.sha256] = await asyncio.to_thread(self._reader.lines, frame)
-            except CaptureError as error:
-                raise EnvError("picture_unread", str(error)) from error
-        return self._read[frame.sha256]
+            reading = asyncio.ensure_future(asyncio.to_thread(self._reader.lines, frame))
+            reading.add_done_callback(lambda done: self._forget_failed(frame.sha256, done))
+            self._read[frame.sha256] = reading
+        try:
+            return await asyncio.shield(self._read[frame.sha256])
+        except CaptureError as error:
+            raise EnvError("picture_unread", str(error)) from error
+
+    def _forget_failed(self, sha256: str, reading: asyncio.Future[list[Line]]) -> None:
+        """A picture that could not be read may be tried again."""
+        if reading.cancelled() or reading.exception() is not None:
+            self._read.pop(sha256, None)
 
     @contextlib.contextmanager
     def _discreetly(self, error: type[EpisodeError], code: str) -> Iterator[None]:
