@@ -13,6 +13,7 @@ from pipeline.puzzles.kinds import (
     rotation_dials,
     rotation_steps,
     text_click,
+    visual_reasoning,
 )
 from pipeline.puzzles.puzzle import PuzzleType
 
@@ -24,6 +25,7 @@ _ALL: tuple[PuzzleType[Any], ...] = (
     *rotation_dials.TYPES,
     *rotation_steps.TYPES,
     *text_click.TYPES,
+    *visual_reasoning.TYPES,
 )
 
 TYPES: Mapping[str, PuzzleType[Any]] = {one.name: one for one in _ALL}

@@ -1,4 +1,4 @@
-"""Plain forms and colours with names in both languages.
+"""Plain forms with names in both languages.
 
 Knows nothing of types of puzzles.
 """
@@ -12,15 +12,6 @@ from functools import cache
 from pipeline.puzzles.answers import Region, Spot
 from pipeline.puzzles.art import polygon, regular
 from pipeline.puzzles.icons import turned
-
-COLOURS: dict[str, tuple[str, str, str]] = {
-    "red": ("#d11f2f", "red", "红色"),
-    "yellow": ("#fbbf24", "yellow", "黄色"),
-    "green": ("#2fbf71", "green", "绿色"),
-    "blue": ("#1d4ed8", "blue", "蓝色"),
-    "black": ("#111827", "black", "黑色"),
-}
-"""Colours that differ in brightness too, so that anybody tells them apart: paint, English, Chinese."""
 
 FORMS: dict[str, tuple[str, str]] = {
     "circle": ("circle", "圆形"),

@@ -9,7 +9,8 @@ from typing import ClassVar
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Spot, around
 from pipeline.puzzles.art import mark, paper, scatter
-from pipeline.puzzles.forms import COLOURS, FORMS, form, form_outline
+from pipeline.puzzles.colours import COLOURS
+from pipeline.puzzles.forms import FORMS, form, form_outline
 from pipeline.puzzles.kinds.icon_click import HEIGHT, shuffled_marks
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import Pointer, Scene
@@ -22,25 +23,24 @@ class Shape(Model):
     mark: str
     form: str
     """A form, or the look of a dot."""
-    colour: str
+    colour: int
     spot: Spot
     size: float
     angle: float = 0.0
 
 
 class Shapes(State):
-    """Shapes, the colour and the form that are asked for, and the mark that was meant."""
+    """Shapes, the number of the colour and the form that are asked for, and the mark that was meant."""
 
     shapes: list[Shape]
     meant: str
-    colour: str
+    colour: int
     form: str
 
 
 def _drawn(rng: Random, level: Level, forms: list[str], size: float, tilt: int) -> Shapes:
     """Shapes of which the first is asked for; the harder it is, the more have its form or its colour."""
-    colours = list(COLOURS)
-    rng.shuffle(colours)
+    colours = rng.sample(range(len(COLOURS)), 5)
     kinds = [(colours[0], forms[0]), (colours[1], forms[0]), (colours[0], forms[1])]
     others = [(colour, name) for colour in colours[1:] for name in forms[1:]]
     near = [(colour, forms[0]) for colour in colours[2:]] + [(colours[0], name) for name in forms[2:]]
@@ -82,7 +82,7 @@ class ShapeColour(ShapePuzzle):
             mark(one.mark, form(one.form, one.spot, one.size, _paint(one.colour), one.angle)) for one in state.shapes
         )
         return Scene(
-            ask=self.ask(state, language, form=FORMS[state.form][said], colour=COLOURS[state.colour][1 + said]),
+            ask=self.ask(state, language, form=FORMS[state.form][said], colour=_said(state, language)),
             art=paper(state.variant, HEIGHT) + art,
             height=HEIGHT,
             control=Pointer(single=True),
@@ -91,8 +91,13 @@ class ShapeColour(ShapePuzzle):
         )
 
 
-def _paint(colour: str) -> str:
-    return f'fill="{COLOURS[colour][0]}" stroke="#ffffff" stroke-width="1.5"'
+def _said(state: Shapes, language: Language) -> str:
+    colour = COLOURS[state.colour]
+    return colour.zh if language == "zh" else colour.en
+
+
+def _paint(colour: int) -> str:
+    return f'fill="{COLOURS[colour].paint}" stroke="#ffffff" stroke-width="1.5"'
 
 
 _LOOKS: dict[str, tuple[str, str]] = {
@@ -107,7 +112,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
 
 def _dot(one: Shape) -> str:
     (x, y), size = one.spot, one.size
-    colour = COLOURS[one.colour][0]
+    colour = COLOURS[one.colour].paint
     radius = size * (0.3 if one.form == "ring" else 0.5)
     extra = {
         "ring": f'<circle cx="{x:g}" cy="{y:g}" r="{size * 0.45:g}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
@@ -133,7 +138,7 @@ class Dot(ShapePuzzle):
         """Every dot is a mark."""
         said = language == "zh"
         return Scene(
-            ask=self.ask(state, language, look=_LOOKS[state.form][said], colour=COLOURS[state.colour][1 + said]),
+            ask=self.ask(state, language, look=_LOOKS[state.form][said], colour=_said(state, language)),
             art=paper(state.variant, HEIGHT) + "".join(mark(one.mark, _dot(one)) for one in state.shapes),
             height=HEIGHT,
             control=Pointer(single=True),

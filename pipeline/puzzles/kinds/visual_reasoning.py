@@ -1,0 +1,15 @@
+"""All puzzles that are thought about, from the modules that they are written in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.puzzles.kinds import reasoning_counts, reasoning_light, reasoning_numbers, reasoning_scenes
+from pipeline.puzzles.puzzle import PuzzleType
+
+TYPES: tuple[PuzzleType[Any], ...] = (
+    *reasoning_counts.TYPES,
+    *reasoning_light.TYPES,
+    *reasoning_numbers.TYPES,
+    *reasoning_scenes.TYPES,
+)
