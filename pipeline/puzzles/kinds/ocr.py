@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Spot, Typed
@@ -429,4 +429,4 @@ READ_TYPES: tuple[PuzzleType[Written], ...] = (
     Arithmetic(),
 )
 LINE_TYPES: tuple[PuzzleType[Lines], ...] = (WordSum(), Commonsense())
-TYPES = (*READ_TYPES, *LINE_TYPES)
+TYPES: tuple[PuzzleType[Any], ...] = (*READ_TYPES, *LINE_TYPES)
