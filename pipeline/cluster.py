@@ -25,7 +25,8 @@ from pipeline.words import Platform
 RESOURCES: dict[Platform, str] = {"desktop": "desktop", "mobile": "phone", "web": "browser"}
 """The custom resource of which a rollout worker holds one unit, by platform."""
 
-_START_TRIES = 2
+_START_TRIES = 4
+"""Ray waits half a minute for its own first node, whatever it is told: so all of them make the two minutes below."""
 _OBJECT_STORE_BYTES = 96 * 1024 * 1024
 _SHARE_OF_A_CPU = 0.5
 _LAUNCHER_FILE = Path("~/ray_bootstrap_config.yaml")
