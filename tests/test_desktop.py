@@ -35,7 +35,7 @@ from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FILE, FakeMachine, MachineFaults
 from pipeline.envs.machine import Button, Ran
 from pipeline.envs.machines import Machines
-from pipeline.errors import ActionError, SetupError
+from pipeline.errors import ActionError, EnvError, SetupError
 from pipeline.protocols import Environment
 from pipeline.tasks import Check, SetupOperation, Start
 from tests.programs import NOTE, PAD, desktop_task, program
@@ -250,6 +250,23 @@ async def test_probes_are_answered_from_files_and_windows(desktop: DesktopEnviro
     assert "no probe 'other'" in (reads["other"].error or "")
 
 
+async def test_text_that_does_not_show_while_the_screen_is_at_work_is_not_said_to_be_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def settle(most_seconds: float) -> bool:
+        return False
+
+    machine = FakeMachine(faults=MachineFaults(losing_text=True))
+    monkeypatch.setattr(machine, "settle", settle)
+    environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
+    await environment.start(desktop_task())
+    await environment.observe()
+
+    told = await environment.act(Type(content="written"), [])
+
+    assert told.flags == ["text_unverified"]
+
+
 async def test_a_file_that_a_program_is_still_at_work_on_is_waited_for() -> None:
     machine = FakeMachine(faults=MachineFaults(slow_saves=3))
     environment = DesktopEnvironment(Machines(lambda _: machine), lambda _: PAD)
@@ -365,6 +382,18 @@ async def test_a_kept_home_is_begun_with_and_its_changes_are_told(desktop: Deskt
     assert sorted(told or []) == [[NOTE, "removed"], [FILE, "added"]]
 
 
+async def test_modes_that_cannot_be_told_are_trouble_and_no_change(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(argv: Sequence[str], *, seconds: float) -> Ran:
+        return Ran(127, b"", b"find: not found")
+
+    monkeypatch.setattr(machine, "run", run)
+
+    with pytest.raises(EnvError, match="find: not found"):
+        await changes(desktop)
+
+
 async def test_what_was_not_saved_is_not_kept(
     desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,12 +410,12 @@ async def test_what_was_not_saved_is_not_kept(
 
 
 async def test_modes_and_links_are_kept_or_nothing_is(desktop: DesktopEnvironment, machine: Noted) -> None:
-    machine.shapes = {"./run.sh": "f755 ", "./near": "lrwxrwxrwx a b"}
+    machine.shapes = {"run.sh": "f755 ", "near": "lrwxrwxrwx a b"}
     await desktop.keep("here")
-    machine.shapes = {"./run.sh": "f644 "}
+    machine.shapes = {"run.sh": "f644 "}
 
     assert await desktop.start_from(desktop_task(), "here") is None
-    assert machine.ran == [["chmod", "755", "--", "./run.sh"], ["ln", "-sfn", "--", "a b", "./near"]]
+    assert machine.ran == [["chmod", "755", "--", "run.sh"], ["ln", "-sfn", "--", "a b", "near"]]
 
 
 async def test_nothing_is_kept_of_programs_that_hide_what_they_hold_or_of_files_that_cannot_be_read(

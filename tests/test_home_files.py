@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.app_entry import FilesState, ProgramEntry, read_entry
+from pipeline.app_state import difference
 from pipeline.config import parse_config
 from pipeline.envs import build
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FakeMachine
-from pipeline.envs.home_files import fingerprints, state_of
+from pipeline.envs.home_files import fingerprints, shaped, state_of
 from pipeline.envs.product_probes import read_product
 from pipeline.errors import ConfigError
 from pipeline.program_probe import FilesProbe, KeyFileProbe, PdfProbe, TextProbe
@@ -49,6 +50,27 @@ def test_links_are_no_files(tmp_path: Path) -> None:
         "in/a": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     }
     assert fingerprints(tmp_path, "not-there") == {}
+
+
+def test_a_mode_a_target_and_a_link_in_the_place_of_a_file_tell_states_apart() -> None:
+    shapes = {"Documents": "d755 ", "Documents/a.txt": "f644 ", "Documents/way": "l777 /etc"}
+    source = FilesState(path="Documents", folders=True)
+
+    def state(**changes: str | None) -> dict[str, str]:
+        after = {path: shape for path, shape in (shapes | changes).items() if shape is not None}
+        return state_of(shaped({"Documents/": "folder", "Documents/a.txt": "1"}, after), [source])
+
+    before = state()
+
+    assert set(before) == {"Documents/", "Documents/a.txt", "Documents/way"}
+    assert difference(before, state(**{"Documents/a.txt": "f755 "})) == [["Documents/a.txt", "changed"]]
+    assert difference(before, state(**{"Documents": "d700 "})) == [["Documents/", "changed"]]
+    assert difference(before, state(**{"Documents/way": "l777 /"})) == [["Documents/way", "changed"]]
+    assert difference(before, state(**{"Documents/way": None})) == [["Documents/way", "removed"]]
+
+
+def test_modes_of_folders_count_where_folders_do() -> None:
+    assert state_of(shaped({"Documents/": "folder"}, {"Documents": "d700 "}), [FilesState(path="Documents")]) == {}
 
 
 async def machine_with(**files: bytes) -> FakeMachine:

@@ -15,13 +15,14 @@ import pytest
 
 from pipeline.actions import Pixel
 from pipeline.debian_install import missing
-from pipeline.envs import qemu, qemu_files, qemu_vm
+from pipeline.envs import qemu, qemu_files, qemu_rest, qemu_vm
 from pipeline.envs.fake_qemu import CUT, PRESSED, TORN
 from pipeline.envs.machine import Machine
 from pipeline.envs.machine_restore import MARK, restore
 from pipeline.envs.machines import Machines
 from pipeline.envs.qemu import QemuMachine
 from pipeline.envs.qemu_accel import PACKAGES
+from pipeline.envs.qemu_vm import VirtualMachine
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.found_files import SPECIAL
 from pipeline.frames import frame_of
@@ -343,6 +344,29 @@ async def test_nothing_is_left_behind(tmp_path: Path) -> None:
 async def test_a_screen_at_rest_is_told_from_outside_and_without_time_there_is_no_rest(machine: Machine) -> None:
     assert await machine.settle(20)
     assert not await machine.settle(0)
+
+
+class Starved(VirtualMachine):
+    """At work while others leave it no room, and then at rest."""
+
+    def __init__(self, seconds: float) -> None:
+        """There is no process."""
+        self._until = time.monotonic() + seconds
+
+    def _spent(self) -> tuple[float, float]:
+        return 0.0, min(time.monotonic(), self._until)
+
+    async def screen(self) -> bytes:
+        return b""
+
+
+async def test_no_time_passes_for_a_machine_while_others_leave_it_no_room() -> None:
+    machine = Starved(2.5)
+    began = time.monotonic()
+
+    assert await qemu_rest.settle(machine, 2.0)
+
+    assert time.monotonic() - began > 2.5
 
 
 def test_a_machine_ends_with_its_worker_even_when_that_is_killed(tmp_path: Path) -> None:

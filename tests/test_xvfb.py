@@ -30,6 +30,7 @@ from pipeline.actions import (
     canonical_point,
 )
 from pipeline.envs.desktop import DesktopEnvironment
+from pipeline.envs.desktop_programs import Programs
 from pipeline.envs.machine_restore import MARK, restore
 from pipeline.envs.machines import Machines
 from pipeline.envs.xvfb import XvfbMachine
@@ -157,6 +158,19 @@ async def test_a_pipe_in_the_place_of_a_file_is_no_file_and_makes_room_for_one(m
             await machine.read(NOTE)
         await machine.write(NOTE, b"text")
         assert await machine.read(NOTE) == b"text"
+
+
+async def test_changed_modes_and_links_are_told_as_changes(machine: XvfbMachine) -> None:
+    episode = Programs(machine, lambda _: MOUSEPAD)
+    await episode.prepare(desktop_task(MOUSEPAD))
+    await machine.run(["ln", "-s", "/etc", "Documents/turned"], seconds=10)
+    await episode.mark()
+
+    for argv in (["chmod", "+x", NOTE], ["ln", "-sfn", "/", "Documents/turned"], ["ln", "-s", "x", "Documents/way"]):
+        await machine.run(argv, seconds=10)
+
+    [changes] = await episode.read([], 0)
+    assert changes.value == [[NOTE, "changed"], ["Documents/turned", "changed"], ["Documents/way", "added"]]
 
 
 async def test_a_program_of_the_session_sees_nothing_of_our_environment(

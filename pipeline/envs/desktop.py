@@ -20,7 +20,7 @@ from pipeline.envs.desktop_programs import KeptHome, LoadProgram, Programs
 from pipeline.envs.desktop_typing import UNVERIFIED, check_arrived
 from pipeline.envs.machine import Machine, Seen, Window
 from pipeline.envs.machines import Machines
-from pipeline.errors import CaptureError, EnvError, SetupError, TreeError
+from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
 from pipeline.protocols import ActResult, Environment, Observation
 from pipeline.records import Event, Frame, ProbeRead, tree_of
@@ -122,9 +122,10 @@ class DesktopEnvironment(Environment):
 
     async def _is_as(self, kept: _Kept) -> bool:
         """Whether files and screen are what they were; programs have a while to show it."""
-        held, until = self._holding(), time.monotonic() + SETTLE_SECONDS * self.patience
+        held = self._holding()
+        until = held.machine.clock() + SETTLE_SECONDS * self.patience
         while await _shown(held.machine) != kept.shown:
-            if time.monotonic() > until:
+            if held.machine.clock() > until:
                 return False
             await asyncio.sleep(_POLL_SECONDS)
         return await held.programs.shapes() == kept.home.shapes
@@ -186,8 +187,8 @@ class DesktopEnvironment(Environment):
         before, self._shown = self._shown, None
         with self._noting_trouble():
             await held.hands.act(action, points)
-            await held.machine.settle(SETTLE_SECONDS)
-            flags = await self._arrived(action.content, before) if isinstance(action, Type) else []
+            rested = await held.machine.settle(SETTLE_SECONDS)
+            flags = await self._arrived(action.content, before, rested=rested) if isinstance(action, Type) else []
         return ActResult(feedback=action.content if isinstance(action, TakeNote) else None, flags=flags)
 
     async def probe(self, checks: Sequence[Check], observation_index: int) -> list[ProbeRead]:
@@ -216,13 +217,19 @@ class DesktopEnvironment(Environment):
         await self.finish()
         await self._machines.close()
 
-    async def _arrived(self, text: str, before: list[Node] | None) -> list[str]:
+    async def _arrived(self, text: str, before: list[Node] | None, *, rested: bool) -> list[str]:
+        """Flags of a typed text; raises ActionError when it did not arrive, which a screen at work does not show."""
         try:
             seen = await self._holding().machine.tree()
         except TreeError:
             return [UNVERIFIED]
         self._shown = None if seen.partial else seen.nodes
-        return check_arrived(text, before, seen.nodes)
+        try:
+            return check_arrived(text, before, seen.nodes)
+        except ActionError:
+            if rested:
+                raise
+            return [UNVERIFIED]
 
     def _holding(self) -> _Held:
         if self._held is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import time
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 from pipeline.app_entry import ProgramEntry, filled
 from pipeline.app_state import difference
-from pipeline.envs.home_files import state_of
+from pipeline.envs.home_files import shaped, state_of
 from pipeline.envs.machine import Machine, Window
 from pipeline.envs.product_probes import path_of, read_product
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
@@ -97,7 +96,8 @@ class Programs:
         """Remember the states the episode begins with, or those that led to what was kept; raises SetupError."""
         with boundary(SetupError, "setup_failed"):
             self._marked = await self._machine.files()
-        began = {app_id: state_of(self._marked, entry.state) for app_id, entry in self._entries.items()}
+            told = shaped(self._marked, await self._shapes())
+        began = {app_id: state_of(told, entry.state) for app_id, entry in self._entries.items()}
         self._began, self._first = (kept.began, kept.first) if kept else (began, self._marked)
 
     @property
@@ -107,10 +107,7 @@ class Programs:
 
     async def shapes(self) -> dict[str, str]:
         """Kind, mode and target of all that is not hidden, by path: contents do not tell them. Raises EnvError."""
-        argv = ["find", ".", "-mindepth", "1", "-name", ".*", "-prune", "-o", "-printf", "%p\\0%y%m %l\\0"]
-        ran = await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
-        parts = ran.out.decode(errors="surrogateescape").split("\0")
-        return dict(zip(parts[::2], parts[1::2], strict=False))
+        return {path: shape for path, shape in (await self._shapes()).items() if "/." not in f"/{path}"}
 
     async def kept(self) -> KeptHome | None:
         """What has become of the home folder since it was marked, unless something of it cannot be read; raises
@@ -160,9 +157,9 @@ class Programs:
     async def written(self) -> None:
         """Wait until files change no more and no program works: they write a moment after what made them. Raises
         EnvError."""
-        until = time.monotonic() + _WRITTEN_SECONDS * self._machine.patience
+        until = self._machine.clock() + _WRITTEN_SECONDS * self._machine.patience
         before, now, works = None, await self._machine.files(), False
-        while (works or now != before) and time.monotonic() < until:
+        while (works or now != before) and self._machine.clock() < until:
             await asyncio.sleep(_CALM_SECONDS)
             works = await self._machine.works()
             before, now = now, await self._machine.files()
@@ -175,12 +172,20 @@ class Programs:
             for (app_id, _), check in calls.items()
             if check.probe not in RESERVED_PROBES and check.probe != CHANGES
         ]
-        files = await self._machine.files()
+        files = shaped(await self._machine.files(), await self._shapes())
         for app_id, entry in self._entries.items():
             rows = difference(self._began.get(app_id, {}), state_of(files, entry.state))
             kept = [row for row in rows if not any(fnmatchcase(row[0], pattern) for pattern in entry.bookkeeping)]
             reads.append(_read(app_id, CHANGES, index, kept, None))
         return reads
+
+    async def _shapes(self) -> dict[str, str]:
+        argv = ["find", ".", "-mindepth", "1", "-printf", "%P\\0%y%m %l\\0"]
+        ran = await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
+        if ran.code != 0 and not ran.out:
+            raise EnvError("files_untold", f"modes cannot be told: {ran.err.decode(errors='replace').strip()}")
+        parts = ran.out.decode(errors="surrogateescape").split("\0")
+        return dict(zip(parts[::2], parts[1::2], strict=False))
 
     async def _answered(self, app_id: str, check: Check, index: int) -> ProbeRead:
         path: str | None = None
@@ -248,13 +253,13 @@ class Programs:
             packages = " ".join(entry.install.packages)
             raise EnvError(error.code, f"{error.message} (it comes with the packages {packages})") from error
         seconds *= self._machine.patience
-        until = time.monotonic() + seconds
+        until = self._machine.clock() + seconds
         while len(_fitting(entry, await self._machine.windows())) <= had:
-            if time.monotonic() > until:
+            if self._machine.clock() > until:
                 shown = [window.title for window in await self._machine.windows()]
                 raise EnvError("app_not_ready", f"no window of {entry.title} in {seconds:g} s; there are: {shown}")
             await asyncio.sleep(_POLL_SECONDS)
-        left = (until - time.monotonic()) / self._machine.patience
+        left = (until - self._machine.clock()) / self._machine.patience
         await self._machine.settle(min(_SETTLE_SECONDS, max(_LEAST_SETTLE_SECONDS, left)))
 
 

@@ -1,4 +1,4 @@
-"""Files of a home folder by what is in them. Knows nothing of whose home it is."""
+"""Files of a home folder by what is in them, and by kind, mode and target. Knows nothing of whose home it is."""
 
 from __future__ import annotations
 
@@ -27,14 +27,24 @@ def fingerprints(home: Path, folder: str) -> dict[str, str]:
     return found
 
 
+def shaped(files: Mapping[str, str], shapes: Mapping[str, str]) -> dict[str, str]:
+    """Files and folders with their shape beside what is in them, and links, which are all shape.
+
+    A shape is a letter for the kind, a mode in octal, and after a space where a link leads; paths of shapes have no
+    final `/`.
+    """
+    links = {path: shape for path, shape in shapes.items() if shape.startswith("l")}
+    return links | {path: f"{value} {shapes.get(path.rstrip('/'), '')}" for path, value in files.items()}
+
+
 def state_of(files: Mapping[str, str], sources: Iterable[FilesState]) -> dict[str, str]:
-    """The state that the sources name, of all files of a home folder."""
+    """The state that the sources name, of all files of a home folder, shaped or not."""
     state: dict[str, str] = {}
     for source in sources:
         for name, value in files.items():
             belongs = source.path in ("", ".") or name == source.path or name.startswith(f"{source.path.rstrip('/')}/")
             if not belongs or any(fnmatchcase(name, pattern) for pattern in source.ignore):
                 continue
-            if source.folders or value != FOLDER:
+            if source.folders or value.partition(" ")[0] != FOLDER:
                 state[name] = value
     return state

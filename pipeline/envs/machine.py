@@ -8,6 +8,7 @@ EnvError (SetupError from `boot` and `revert`), and the machine is then not used
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
@@ -60,6 +61,10 @@ class Machine(Protocol):
     """Where the home folder lies in the machine's own file system; known after `revert`."""
     patience: float = 1.0
     """How many times as long as on this computer itself everything may take; the most it may be, until `boot`."""
+
+    def clock(self) -> float:
+        """A time in seconds by which the machine may be waited for; raises EnvError when it is gone."""
+        return time.monotonic()
 
     async def boot(self) -> None:
         """Make ready whatever is needed once; raises SetupError. No session may run yet."""

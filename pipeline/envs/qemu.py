@@ -87,6 +87,10 @@ class QemuMachine(Machine):
         self.patience = MOST_PATIENCE  # unless guests are found not to be emulated
         self._pressed: list[Button] = []
 
+    def clock(self) -> float:
+        """A time that stands still while others leave the guest no room; raises EnvError."""
+        return self._there().machine.clock()
+
     async def boot(self) -> None:
         """Start from the prepared state and keep a snapshot; raises SetupError, also when there is no such state."""
         ready = await asyncio.to_thread(self._find, self._image)
@@ -307,7 +311,7 @@ async def _begun(ready: Ready, scratch: Scratch) -> _Running:
     try:
         await machine.start(waiting=True)
         await machine.resume(ready.state)
-        agent = Agent(machine.agent, session_environment())
+        agent = Agent(machine.agent, session_environment(), machine.clock)
         await agent.sync()
     except EnvError:
         # It would stay in memory beside the next one.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline.envs.machine import Ran
@@ -27,9 +27,12 @@ _FIRST_POLL_SECONDS, _POLL_SECONDS = 0.01, 0.1
 class Agent:
     """The agent of one guest."""
 
-    def __init__(self, channel: Channel, environment: Mapping[str, str]) -> None:
-        """`environment` is that of the session."""
+    def __init__(
+        self, channel: Channel, environment: Mapping[str, str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`environment` is that of the session; programs have their seconds by the `clock`."""
         self._channel = channel
+        self._clock = clock
         self.environment = dict(environment)
 
     async def sync(self, seconds: float = SECONDS) -> None:
@@ -38,14 +41,14 @@ class Agent:
 
     async def run(self, argv: Sequence[str], *, seconds: float, feed: bytes = b"", root: bool = False) -> Ran:
         """Run a program to its end; raises EnvError when it says too much, or takes longer, after which it is ended."""
-        until = time.monotonic() + seconds
+        until = self._clock() + seconds
         pid = await self._start(argv, {}, feed=feed, root=root, heard=True)
         pause = _FIRST_POLL_SECONDS
         while True:
             status = await self._ask("guest-exec-status", {"pid": pid})
             if status["exited"]:
                 return _ran(status)
-            if time.monotonic() > until:
+            if self._clock() > until:
                 await self._start(["sh", "-c", f"kill -9 {pid}"], {}, root=True)
                 raise EnvError("program_hangs", f"{argv[0]} took longer than {seconds:g} s")
             await asyncio.sleep(pause)

@@ -1,6 +1,7 @@
 """When a machine's screen has come to rest, told from outside: its processor has nothing to do, and the picture stays.
 
-A processor that would run if others left it room counts as one that runs. Knows nothing of what was done.
+A processor that would run if others left it room counts as one that runs, and while they leave it none no time passes.
+Knows nothing of what was done.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ _LOOKS = 3
 
 
 async def settle(machine: VirtualMachine, most_seconds: float) -> bool:
-    """Wait until the screen is at rest; whether it came to rest in time. Raises EnvError when the machine is gone."""
-    until = time.monotonic() + most_seconds
+    """Wait until the screen is at rest; whether it came to rest in time, by the machine's clock.
+
+    Raises EnvError when the machine is gone.
+    """
+    until = machine.clock() + most_seconds
     picture, calm = b"", 0
-    while time.monotonic() < until:
+    while machine.clock() < until:
         idle = await is_idle(machine)
         now = hashlib.blake2b(await machine.screen()).digest()
         calm = calm + 1 if idle and now == picture else 0

@@ -153,12 +153,21 @@ class VirtualMachine:
 
     def demand(self) -> float:
         """Seconds that its processor has run, or would have if others had left it room; raises EnvError."""
+        return sum(self._spent())
+
+    def clock(self) -> float:
+        """A time in seconds that stands still while others leave its processor no room; raises EnvError."""
+        _, waited = self._spent()
+        return time.monotonic() - waited
+
+    def _spent(self) -> tuple[float, float]:
+        """Seconds that its processor has run, and that it had to wait to."""
         try:
             task = Path(f"/proc/{self._running().pid}/task/{self._processor}/schedstat")
             ran, waited, _ = map(int, task.read_text(encoding="ascii").split())
         except (OSError, ValueError) as error:
             raise EnvError("machine_gone", self._said()) from error
-        return (ran + waited) / 1e9
+        return ran / 1e9, waited / 1e9
 
     async def quit(self) -> None:
         """End it with everything written; raises EnvError when it takes too long."""
