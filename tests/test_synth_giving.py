@@ -14,9 +14,10 @@ from markupsafe import escape
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.grounding import Grounding
+from pipeline.synth.balance import balance
 from pipeline.synth.giving import NOTHING, give, reply_of
 from pipeline.synth.making import Order, make
-from pipeline.synth.showing import balance, gallery
+from pipeline.synth.showing import gallery
 
 pytestmark = pytest.mark.timeout(300)
 

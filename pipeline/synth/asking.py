@@ -6,6 +6,7 @@ Every description is solved over the whole page before it is put into words. Kno
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ from pipeline.words import GroundingKind
 
 LONGEST = 60
 """Longer texts are not quoted."""
+
+_ONE_STOP = re.compile(r"([.?!。？！][\"”])[.。]$")
+"""A quotation at the end that has its own mark needs no other after it."""
 
 _TYPED = frozenset({"textbox", "searchbox", "combobox"})
 _TICKED = frozenset({"checkbox", "radio", "switch"})
@@ -44,7 +48,8 @@ class Scene(NamedTuple):
 
     def say(self, way: str, **words: object) -> str:
         """One of the sentences for this way of asking."""
-        return self.rng.choice(sentences(way, self.language)).format(**words)
+        said = self.rng.choice(sentences(way, self.language)).format(**words)
+        return _ONE_STOP.sub(r"\1", said)
 
     def role(self, element: Element) -> str:
         """What one calls such an element."""
@@ -96,7 +101,7 @@ def literal(scene: Scene) -> Iterator[Question]:
             wanted = Wanted(label=name, role=element.role)
             way = "typed" if element.role in _TYPED else "ticked"
         elif worded(element) and mentions(name, scene.shown) == [element]:
-            wanted, way = Wanted(label=name), "literal"
+            wanted, way = Wanted(label=name), "text" if element.kind == "text" else "literal"
         else:
             continue
         if solve(wanted, scene.shown) == [element]:
@@ -139,8 +144,14 @@ def state(scene: Scene) -> Iterator[Question]:
                 continue
             wanted = Wanted(role=element.role, state=name)
             if solve(wanted, scene.shown) == [element]:
-                text = scene.say("state", role=scene.role(element), x=word("states", name, scene.language))
+                text = scene.say("state", role=scene.role(element), x=_state_words(scene, element, name))
                 yield asked(scene, "state", element, wanted, text)
+
+
+def _state_words(scene: Scene, element: Element, state: str) -> str:
+    """A state as one says it of such an element."""
+    own = f"{state} {element.role}"
+    return word("states", own if own in known("states") else state, scene.language)
 
 
 def attribute(scene: Scene) -> Iterator[Question]:

@@ -50,6 +50,8 @@ class Screen(NamedTuple):
     language: str
     look: Look
     html: str
+    told: bool = True
+    """Whether its own notes on icons, acts, colours and records are to be believed."""
 
 
 @cache

@@ -103,6 +103,8 @@ class Shown(Model):
     width: int
     height: int
     ratio: float
+    told: bool = True
+    """Whether it is known what its icons and acts are for; of pages that others wrote it is not."""
     elements: list[Element]
     records: list[Entry]
 

@@ -6,10 +6,8 @@ A folder that was left half way is finished from the rows it holds. Knows nothin
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -24,6 +22,7 @@ from pipeline.records import RunRow, digest, now
 from pipeline.sinks import Committer
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Box, Param
+from pipeline.synth.ahead import ahead
 from pipeline.synth.asking import Scene
 from pipeline.synth.choosing import Choice, Chooser
 from pipeline.synth.drawing import Screen, draw
@@ -53,6 +52,8 @@ class Order(Model):
 
     rows: int
     seed: int
+    written: str = ""
+    """Stands for the screens that a model wrote; see `order_of`."""
 
 
 class Made(NamedTuple):
@@ -69,12 +70,17 @@ class _Page(NamedTuple):
     sighting: Sighting
 
 
-async def make(address: Address, order: Order, heard: Callable[[Made], None]) -> Made:
-    """Make the dataset, or finish it.
+def order_of(rows: int, seed: int, written: Sequence[Screen]) -> Order:
+    """An order for so many rows, of these screens first."""
+    return Order(rows=rows, seed=seed, written=digest(*(one.screen_id for one in written)) if written else "")
+
+
+async def make(address: Address, order: Order, heard: Callable[[Made], None], written: Sequence[Screen] = ()) -> Made:
+    """Make the dataset, or finish it; screens that a model wrote come first, then drawn ones.
 
     Raises ConfigError when the folder holds another order's, RunError when no more rows can be found.
     """
-    run_id = digest("grounding", str(order.rows), str(order.seed))
+    run_id = digest("grounding", str(order.rows), str(order.seed), order.written)
     chooser, screens = Chooser(order.rows), _stored(address, run_id)
     for row in screens.rows:
         chooser.remember(row)
@@ -86,7 +92,7 @@ async def make(address: Address, order: Order, heard: Callable[[Made], None]) ->
         committer.record([_run_row(order)])
     with Scratch("synth") as scratch:
         async with Recorder(scratch) as recorder:
-            made = await _fill(committer, recorder, order, chooser, screens, heard)
+            made = await _fill(committer, recorder, order, chooser, screens, heard, written)
     committer.finish()
     if made.rows < order.rows:
         raise RunError(f"{made.rows} rows of {order.rows}: {_BARREN} screens in a row gave nothing new")
@@ -119,12 +125,14 @@ async def _fill(
     chooser: Chooser,
     stored: _Stored,
     heard: Callable[[Made], None],
+    written: Sequence[Screen],
 ) -> Made:
     """Write rows, a batch of screens at a time, until there are enough."""
     number, screens, barren = stored.next_number, stored.known, 0
     while chooser.chosen < order.rows and barren < _BARREN:
         batch: list[Model] = []
-        async with aclosing(_pages(recorder, order.seed, range(number, number + _PER_BATCH))) as pages:
+        screens_next = (_screen(order.seed, at, written) for at in range(number, number + _PER_BATCH))
+        async with aclosing(ahead((_show(recorder, screen) for screen in screens_next), _AT_ONCE)) as pages:
             async for page in pages:
                 rows = _rows(page, order, chooser)
                 barren = 0 if rows else barren + 1
@@ -141,24 +149,14 @@ async def _fill(
     return Made(chooser.chosen, screens)
 
 
-async def _pages(recorder: Recorder, seed: int, numbers: range) -> AsyncGenerator[_Page, None]:
-    """The screens of these numbers in their order; the next few are being shown meanwhile."""
-    waiting: deque[asyncio.Task[_Page]] = deque()
-    try:
-        for number in numbers:
-            waiting.append(asyncio.create_task(_show(recorder, seed, number)))
-            if len(waiting) == _AT_ONCE:
-                yield await waiting.popleft()
-        while waiting:
-            yield await waiting.popleft()
-    finally:
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+def _screen(seed: int, number: int, written: Sequence[Screen]) -> Screen:
+    """The screen of this number."""
+    if number < len(written):
+        return written[number]._replace(number=number)
+    return draw(seed, number - len(written))._replace(number=number)
 
 
-async def _show(recorder: Recorder, seed: int, number: int) -> _Page:
-    screen = draw(seed, number)
+async def _show(recorder: Recorder, screen: Screen) -> _Page:
     return _Page(screen, await recorder.see(screen))
 
 

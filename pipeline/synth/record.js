@@ -1,6 +1,7 @@
 // What the page shows, read in one go: every control and every text, its states, its box and what lies under it.
-() => {
-  const CONTROLS = 'button,a[href],input,select,textarea,summary,[role=option],[role=treeitem],[role=row],[role=img],[role=tab]';
+// `told` says whether the page's own notes on icons, acts, colours and records may be believed.
+(told) => {
+  const CONTROLS = 'button,a[href],input,select,textarea,summary,[role=option],[role=treeitem],[role=row],[role=img],[role=tab],[role=button],[role=link],[role=checkbox],[role=radio],[role=switch],[role=menuitem],[role=textbox],[role=combobox]';
   const W = innerWidth, H = innerHeight;
   const roles = { BUTTON: 'button', A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox', SUMMARY: 'button' };
   const inputs = { checkbox: 'checkbox', radio: 'radio', search: 'searchbox', range: 'slider' };
@@ -26,7 +27,8 @@
     }
     return found;
   };
-  const records = [...document.querySelectorAll('[data-record]')];
+  const records = told ? [...document.querySelectorAll('[data-record]')] : [];
+  const note = (e, name) => (told && e.dataset[name]) || '';
   const stateOf = (e) => {
     const s = [];
     if (e.disabled) s.push('disabled');
@@ -42,8 +44,8 @@
     const seen = clipped(e, rect);
     const shown = e.checkVisibility ? e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) : true;
     return {
-      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: e.dataset.icon || '', act: e.dataset.act || '',
-      colour: e.dataset.colour || '', box: [rect.left, rect.top, rect.right, rect.bottom], seen, shown,
+      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: note(e, 'icon'), act: note(e, 'act'),
+      colour: note(e, 'colour'), box: [rect.left, rect.top, rect.right, rect.bottom], seen, shown,
       hits: hits(e, ...[rect.left, rect.top, rect.right, rect.bottom]), record: records.indexOf(e.closest('[data-record]')), ...extra,
     };
   };
@@ -64,7 +66,7 @@
     found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: short(e) || (!!e.parentElement && short(e.parentElement)) }));
   }
   return {
-    title: document.title, width: W, height: H, ratio: devicePixelRatio, elements: found,
+    title: document.title, width: W, height: H, ratio: devicePixelRatio, told, elements: found,
     records: records.map((e) => {
       const rect = e.getBoundingClientRect(), seen = clipped(e, rect);
       const [en, zh] = e.dataset.noun.split('|');

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 
 from pipeline.synth.asking import Question, Scene, called
 from pipeline.synth.icons import icons
+from pipeline.synth.relating import kind_words
 from pipeline.synth.solving import Wanted, counted, mentions, solve
 from pipeline.synth.wording import LANGUAGES, known, ordinal, ordinals, pairs, word
 
 
 def refusal(scene: Scene) -> Iterator[Question]:
     """By what is not there; the ways take turns."""
-    ways = [_no_label(scene), _no_icon(scene), _no_purpose(scene), _no_control(scene), _too_far(scene), _no_hue(scene)]
+    ways = [_no_label(scene), _no_control(scene), _too_far(scene), _no_hue(scene)]
+    if scene.shown.told:  # what an icon that nobody has explained is for may be the very thing
+        ways += [_no_icon(scene), _no_purpose(scene)]
     scene.rng.shuffle(ways)
     while ways:
         for way in list(ways):
@@ -71,7 +74,7 @@ def _no_control(scene: Scene) -> Iterator[Question]:
         name = pair[LANGUAGES.index(scene.language)]
         titles = [element for element in scene.usable if element.record == number and called(element) == entry.title]
         if titles and not titles[0].cut and not any(mentions(spelled, scene.shown) for spelled in pair):
-            words = {"title": entry.title, "noun": entry.noun(scene.language)}
+            words = {"title": entry.title, **kind_words(scene, entry)}
             text = scene.say("of", x=name, role=word("roles", "button", scene.language), **words)
             yield _refused(scene, Wanted(label=name, record=number), text, f"control {pair[0]} {entry.title}")
 
@@ -84,7 +87,7 @@ def _too_far(scene: Scene) -> Iterator[Question]:
         if place is None or place >= ordinals() or place != len(scene.shown.members(entry.group)):
             continue
         beyond = scene.rng.randint(place + 1, ordinals())
-        words = {"nth": ordinal(beyond, scene.language), "n": beyond, "noun": entry.noun(scene.language)}
+        words = {"nth": ordinal(beyond, scene.language), "n": beyond, **kind_words(scene, entry)}
         wanted = Wanted(label=entry.title, record=len(scene.shown.records))
         yield _refused(scene, wanted, scene.say("nthtitle", **words), f"place {beyond} {entry.en}")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.synth.asking import LONGEST, Question, Scene, asked, called, worded
-from pipeline.synth.elements import Element
+from pipeline.synth.elements import Element, Entry
 from pipeline.synth.solving import HOLDERS, Wanted, counted, mentions, ranked, solve
-from pipeline.synth.wording import known, ordinal, ordinals, word
+from pipeline.synth.wording import known, measure, ordinal, ordinals, word
 
 _SIDES = ("right", "left")
 
@@ -59,13 +59,16 @@ def _counted(scene: Scene) -> Iterator[Question]:
         entry, place = scene.shown.records[number], counted(scene.shown, number)
         if place is None or place > ordinals():
             continue
-        noun, nth = entry.noun(scene.language), ordinal(place, scene.language)
+        nth = ordinal(place, scene.language)
         wanted = Wanted(label=called(target), role=target.role, record=number)
         if called(target) == entry.title:
-            yield asked(scene, "spatial", target, wanted, scene.say("nthtitle", nth=nth, n=place, noun=noun))
+            yield asked(
+                scene, "spatial", target, wanted, scene.say("nthtitle", nth=nth, n=place, **kind_words(scene, entry))
+            )
         elif target.kind == "control":
-            words = {"nth": nth, "n": place, "noun": noun, "role": scene.role(target), "x": called(target)}
-            yield asked(scene, "spatial", target, wanted, scene.say("nth", **words))
+            words = {"nth": nth, "n": place, "role": scene.role(target), "x": called(target)}
+            text = scene.say("nth", **words, **kind_words(scene, entry))
+            yield asked(scene, "spatial", target, wanted, text)
 
 
 def _titled(scene: Scene) -> Iterator[Question]:
@@ -73,7 +76,7 @@ def _titled(scene: Scene) -> Iterator[Question]:
         entry = scene.shown.records[number]
         if target.kind != "control" or called(target) == entry.title or not _legible(scene, number):
             continue
-        words = {"title": entry.title, "noun": entry.noun(scene.language), "role": scene.role(target)}
+        words = {"title": entry.title, "role": scene.role(target), **kind_words(scene, entry)}
         wanted = Wanted(label=called(target), role=target.role, record=number)
         yield asked(scene, "spatial", target, wanted, scene.say("of", x=called(target), **words))
 
@@ -91,13 +94,14 @@ def _compared(scene: Scene, noun: str) -> Iterator[Question]:
 
 def _about(scene: Scene, number: int, fact: str) -> Iterator[Question]:
     entry = scene.shown.records[number]
-    words = {"noun": entry.noun(scene.language), "fact": fact}
+    words = {"fact": fact, **kind_words(scene, entry)}
     for target in _own(scene, number):
         wanted = Wanted(label=called(target), role=target.role, record=number)
         if called(target) == entry.title:
             yield asked(scene, "reasoning", target, wanted, scene.say("reasoningtitle", **words))
         elif target.kind == "control":
-            yield asked(scene, "reasoning", target, wanted, scene.say("reasoning", x=called(target), **words))
+            text = scene.say("reasoning", x=called(target), role=scene.role(target), **words)
+            yield asked(scene, "reasoning", target, wanted, text)
 
 
 def _written(scene: Scene) -> Iterator[Question]:
@@ -108,8 +112,14 @@ def _written(scene: Scene) -> Iterator[Question]:
         seen = [element for element in scene.shown.within(number) if element.text == entry.by and element.whole]
         if len(seen) == 1 and not seen[0].cut and sum(other.by == entry.by for other in scene.shown.records) == 1:
             wanted = Wanted(label=called(target), role=target.role, record=number)
-            words = {"by": entry.by, "noun": entry.noun(scene.language), "x": called(target)}
+            words = {"by": entry.by, "x": called(target), "role": scene.role(target), **kind_words(scene, entry)}
             yield asked(scene, "reasoning", target, wanted, scene.say("sender", **words))
+
+
+def kind_words(scene: Scene, entry: Entry) -> dict[str, str]:
+    """What one calls such a record, and counts it by."""
+    noun = entry.noun(scene.language)
+    return {"noun": noun, "unit": measure(noun)}
 
 
 def _within(scene: Scene) -> Iterator[tuple[Element, int]]:

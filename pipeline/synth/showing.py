@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import io
 import random
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,12 +19,11 @@ from pipeline.grounding import Grounding
 from pipeline.page_templates import page_template
 from pipeline.records import Frame
 from pipeline.storage import Address
+from pipeline.synth.balance import balance
 
 _WIDEST = 1400
 """Pictures are made smaller for the page."""
 _QUALITY = 80
-_AREAS = (0.0001, 0.0005, 0.002, 0.01)
-"""Parts of the picture between which targets are counted by size."""
 
 
 class Label(NamedTuple):
@@ -46,21 +44,6 @@ class Plate(NamedTuple):
     labels: Sequence[Label]
 
 
-class Bar(NamedTuple):
-    """A count, and its part of the largest of its group in per cent."""
-
-    name: str
-    rows: int
-    share: float
-
-
-class Group(NamedTuple):
-    """Counts of one kind."""
-
-    name: str
-    bars: Sequence[Bar]
-
-
 def gallery(address: Address, screens: int, seed: int = 0) -> str:
     """The page, with so many screens drawn by lot; raises ConfigError for a dataset without labelled places."""
     dataset = Dataset(address)
@@ -76,36 +59,6 @@ def gallery(address: Address, screens: int, seed: int = 0) -> str:
     return page_template("gallery.html.j2").render(
         rows=len(rows), screens=len({row.screen_id for row in rows}), groups=balance(rows), plates=plates
     )
-
-
-def balance(rows: Sequence[Grounding]) -> list[Group]:
-    """How the rows are spread over what ought to be even."""
-    return [
-        _group("kind", (row.kind for row in rows)),
-        _group("platform", (row.platform for row in rows)),
-        _group("language of the screen", (row.language for row in rows)),
-        _group("language of the instruction", (row.instruction_language for row in rows)),
-        _group("split", (row.split for row in rows)),
-        _group("size of the target", (_size(row) for row in rows if row.target)),
-        _group("family", (row.family for row in rows)),
-    ]
-
-
-def _group(name: str, values: Iterable[str]) -> Group:
-    counts = Counter(values)
-    most = max(counts.values(), default=1)
-    return Group(name, [Bar(value, count, 100 * count / most) for value, count in sorted(counts.items())])
-
-
-def _size(row: Grounding) -> str:
-    """Which of the sizes a target has, as a part of its picture."""
-    assert row.target is not None
-    box = row.target.box
-    area = (box.right - box.left) * (box.bottom - box.top) / (row.width * row.height)
-    for number, edge in enumerate(_AREAS, 1):
-        if area < edge:
-            return f"{number}. under {edge:.2%}"
-    return f"{len(_AREAS) + 1}. {_AREAS[-1]:.2%} and more"
 
 
 def _plate(frame: Frame, rows: Sequence[Grounding]) -> Plate:

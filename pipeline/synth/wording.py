@@ -60,6 +60,11 @@ def ordinal(number: int, language: str) -> str:
     return str(number) if language == "zh" else _ORDINALS[number - 1]
 
 
+def measure(noun: str) -> str:
+    """What Chinese counts such things by; other languages have no place for it in their sentences."""
+    return str(_words()["measures"].get(noun, "个"))
+
+
 def ordinals() -> int:
     """How far one can count."""
     return len(_ORDINALS)
