@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.puzzles.kinds import (
+    drag_end,
+    drag_grids,
+    drag_maze,
+    drag_things,
+    drag_tiles,
     icon_click,
     icon_forms,
     image_rotation,
@@ -19,6 +24,11 @@ from pipeline.puzzles.kinds import (
 from pipeline.puzzles.puzzle import PuzzleType
 
 _ALL: tuple[PuzzleType[Any], ...] = (
+    *drag_end.TYPES,
+    *drag_grids.TYPES,
+    *drag_maze.TYPES,
+    *drag_things.TYPES,
+    *drag_tiles.TYPES,
     *icon_click.TYPES,
     *icon_forms.TYPES,
     *image_rotation.TYPES,
