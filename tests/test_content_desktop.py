@@ -7,6 +7,7 @@ is proved on the real programs by the tests marked slow.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 
@@ -18,8 +19,11 @@ from pipeline import envs
 from pipeline.app_entry import load_program
 from pipeline.config import load_config
 from pipeline.debian_install import DESKTOP, missing
+from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.desktop_programs import Programs
 from pipeline.envs.fake_machine import FakeMachine
+from pipeline.envs.machines import Machines
+from pipeline.envs.xvfb import XvfbMachine
 from pipeline.policies.planner import planned
 from pipeline.reaper import Scratch
 from pipeline.records import ProbeRead
@@ -195,6 +199,28 @@ async def worlds(scratches: tuple[Scratch, Scratch]) -> AsyncIterator[Worlds]:
     one, other = (envs.build(config, scratch) for scratch in scratches)
     yield Worlds(one, other)
     await asyncio.gather(one.close(), other.close())
+
+
+@needs_programs
+@pytest.mark.slow
+@pytest.mark.parametrize(("app_id", "folder"), [("desktop-pcmanfm", "Documents"), ("desktop-pcmanfm-zh", "文档")])
+async def test_a_file_manager_goes_on_from_a_kept_home_and_shows_the_same_times(app_id: str, folder: str) -> None:
+    machine = XvfbMachine()
+    environment = DesktopEnvironment(Machines(lambda _: machine))
+    task = next(task for task in FEASIBLE if task.app_ids == [app_id] and task.start.path == f"/{folder}")
+    try:
+        await environment.start(task)
+        await machine.run(["touch", "-d", "2001-02-03 04:05", f"{folder}/old.txt"], seconds=20)
+        end = time.monotonic() + 20
+        while "old.txt" not in {node.name for node in (await machine.tree()).nodes}:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.1)
+        await environment.keep("here")
+
+        assert await environment.start_from(task, "here") is not None
+        assert any("2001" in node.name for node in (await machine.tree()).nodes)
+    finally:
+        await environment.close()
 
 
 @needs_programs

@@ -51,6 +51,7 @@ class Noted(FakeMachine):
         super().__init__(faults=faults)
         self.done: list[str] = []
         self.shapes: dict[str, str] = {}
+        self.times: dict[str, str] = {}
         self.ran: list[list[str]] = []
 
     async def run(self, argv: Sequence[str], *, seconds: float) -> Ran:
@@ -59,7 +60,8 @@ class Noted(FakeMachine):
         if argv[0] != "find":
             self.ran.append(list(argv))
             return Ran(0, b"", b"")
-        return Ran(0, "".join(f"{path}\0{shape}\0" for path, shape in self.shapes.items()).encode(), b"")
+        told = self.times if "@%T@" in argv[-1] else self.shapes
+        return Ran(0, "".join(f"{path}\0{value}\0" for path, value in told.items()).encode(), b"")
 
     async def pointer(self, pixel: Pixel) -> None:
         self.done.append(f"{pixel.x},{pixel.y}")
@@ -416,6 +418,14 @@ async def test_modes_and_links_are_kept_or_nothing_is(desktop: DesktopEnvironmen
 
     assert await desktop.start_from(desktop_task(), "here") is None
     assert machine.ran == [["chmod", "755", "--", "run.sh"], ["ln", "-sfn", "--", "a b", "near"]]
+
+
+async def test_times_of_files_are_kept(desktop: DesktopEnvironment, machine: Noted) -> None:
+    machine.times = {"run.sh": "@5.0", ".hidden": "@6.0"}
+    await desktop.keep("here")
+
+    assert await desktop.start_from(desktop_task(), "here") is not None
+    assert [argv[3:] for argv in machine.ran] == [["sh", "@5.0", "run.sh"]]
 
 
 async def test_nothing_is_kept_of_programs_that_hide_what_they_hold_or_of_files_that_cannot_be_read(

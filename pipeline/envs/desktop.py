@@ -247,12 +247,15 @@ class DesktopEnvironment(Environment):
 
 
 async def _shown(machine: Machine) -> list[tuple[str, str, str]] | None:
-    """What all of a screen says, wherever it stands; nothing where it is not told whole."""
+    """What all of a screen says, wherever it stands and its home folder lies; nothing where it is not told whole."""
     try:
         seen = await machine.tree()
     except TreeError:
         return None
-    return None if seen.partial else [(node.role, node.name, node.value) for node in seen.nodes]
+    if seen.partial:
+        return None
+    home = machine.home
+    return [(node.role, node.name.replace(home, "~"), node.value.replace(home, "~")) for node in seen.nodes]
 
 
 async def _looked(machine: Machine) -> _Look:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pipeline.app_entry import ProgramEntry, filled
 from pipeline.app_state import difference
 from pipeline.envs.home_files import shaped, state_of
-from pipeline.envs.machine import Machine, Window
+from pipeline.envs.machine import Machine, Ran, Window
 from pipeline.envs.product_probes import path_of, read_product
 from pipeline.errors import ActionError, EnvError, ProbeError, SetupError, boundary
 from pipeline.found_files import SPECIAL
@@ -43,13 +43,18 @@ _PLACE = ".place"
 """A file for whose sake a folder is made."""
 
 
+_DATE = 'while [ $# -gt 1 ]; do touch -h -c -d "$1" -- "$2"; shift 2; done'
+_AT_ONCE = 1000
+
+
 class KeptHome(NamedTuple):
-    """What an episode made of the home folder, and the states that it began with."""
+    """What an episode made of the home folder, and the states that it began with; times are those of changes."""
 
     written: dict[str, bytes]
     folders: list[str]
     removed: list[str]
     shapes: dict[str, str]
+    times: dict[str, str]
     first: dict[str, str]
     began: dict[str, dict[str, str]]
 
@@ -107,7 +112,7 @@ class Programs:
 
     async def shapes(self) -> dict[str, str]:
         """Kind, mode and target of all that is not hidden, by path: contents do not tell them. Raises EnvError."""
-        return {path: shape for path, shape in (await self._shapes()).items() if "/." not in f"/{path}"}
+        return _visible(await self._shapes())
 
     async def kept(self) -> KeptHome | None:
         """What has become of the home folder since it was marked, unless something of it cannot be read; raises
@@ -120,7 +125,8 @@ class Programs:
             return None
         folders = [path for path in changed if path.endswith("/")]
         removed = [path for path in self._marked if path not in now]
-        return KeptHome(written, folders, removed, await self.shapes(), self._first, self._began)
+        times = _visible(await self._found("@%T@"))
+        return KeptHome(written, folders, removed, await self.shapes(), times, self._first, self._began)
 
     async def put(self, kept: KeptHome) -> None:
         """Make the home folder what it was when it was kept; programs must not run yet. Raises SetupError."""
@@ -137,7 +143,11 @@ class Programs:
                 if now.get(path) != shape:
                     how, _, target = shape.partition(" ")
                     argv = ["ln", "-sfn", "--", target, path] if how[0] == "l" else ["chmod", how[1:], "--", path]
-                    await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
+                    await self._run(argv)
+            # File managers show times, and sort by them.
+            dated = [part for path, time in kept.times.items() for part in (time, path)]
+            for at in range(0, len(dated), _AT_ONCE):
+                await self._run(["sh", "-c", _DATE, "sh", *dated[at : at + _AT_ONCE]])
 
     async def launch_by_name(self, name: str) -> None:
         """Start a program of the episode by what people call it; raises ActionError or EnvError."""
@@ -180,12 +190,18 @@ class Programs:
         return reads
 
     async def _shapes(self) -> dict[str, str]:
-        argv = ["find", ".", "-mindepth", "1", "-printf", "%P\\0%y%m %l\\0"]
-        ran = await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
+        return await self._found("%y%m %l")
+
+    async def _found(self, told: str) -> dict[str, str]:
+        """What `find` tells of everything in the home folder, by path; raises EnvError."""
+        ran = await self._run(["find", ".", "-mindepth", "1", "-printf", f"%P\\0{told}\\0"])
         if ran.code != 0 and not ran.out:
             raise EnvError("files_untold", f"modes cannot be told: {ran.err.decode(errors='replace').strip()}")
         parts = ran.out.decode(errors="surrogateescape").split("\0")
         return dict(zip(parts[::2], parts[1::2], strict=False))
+
+    async def _run(self, argv: Sequence[str]) -> Ran:
+        return await self._machine.run(argv, seconds=_FIND_SECONDS * self._machine.patience)
 
     async def _answered(self, app_id: str, check: Check, index: int) -> ProbeRead:
         path: str | None = None
@@ -261,6 +277,11 @@ class Programs:
             await asyncio.sleep(_POLL_SECONDS)
         left = (until - self._machine.clock()) / self._machine.patience
         await self._machine.settle(min(_SETTLE_SECONDS, max(_LEAST_SETTLE_SECONDS, left)))
+
+
+def _visible(told: dict[str, str]) -> dict[str, str]:
+    """Of what is neither hidden nor in a hidden folder: those are the session's own."""
+    return {path: value for path, value in told.items() if "/." not in f"/{path}"}
 
 
 def _fitting(entry: ProgramEntry, windows: Sequence[Window]) -> list[Window]:
