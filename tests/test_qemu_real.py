@@ -4,15 +4,19 @@ at once."""
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import psutil
 import pytest
 
 from pipeline.actions import Pixel
+from pipeline.envs.desktop import SETTLE_SECONDS
 from pipeline.envs.machine_restore import restore
 from pipeline.envs.qemu import QemuMachine
 from pipeline.envs.qemu_image import load_image
@@ -22,6 +26,10 @@ from tests.programs import TEXT
 from tests.qemus import needs_machine
 
 LIMIT_SECONDS = 600
+WORK = 100_000
+"""So many rounds take an emulated guest some seconds."""
+_HARDLY = 10
+"""Niceness: a tenth of a processor that another one wants whole."""
 
 T = TypeVar("T")
 
@@ -126,6 +134,61 @@ def _written(process: psutil.Process) -> set[str]:
 def _sockets(process: psutil.Process) -> set[str]:
     """Sockets that it answers at."""
     return {str(at.laddr) for at in process.net_connections("unix") if at.laddr}
+
+
+@needs_machine
+@pytest.mark.slow
+@pytest.mark.timeout(LIMIT_SECONDS)
+def test_a_guest_that_others_leave_little_room_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    up(load_image("debian-small"), lambda _: None)
+
+    laps = asyncio.run(_starved())
+
+    with capsys.disabled():
+        sys.stderr.write(f"\nrest after {WORK} rounds of work: {', '.join(f'{seconds:.1f} s' for seconds in laps)}\n")
+
+
+async def _starved() -> list[float]:
+    """How long a program's work is waited for: first beside nobody of ours, then beside who takes nearly all."""
+    machine = QemuMachine("starved", load_image("debian-small"))
+    try:
+        await machine.boot()
+        await restore(machine, fresh=True)
+        laps = [await _works_and_is_waited_for(machine)]
+        await restore(machine, fresh=False)
+        psutil.Process(machine._there().machine._running().pid).nice(_HARDLY)
+        with _greedy():
+            return [*laps, await _works_and_is_waited_for(machine)]
+    finally:
+        await machine.close()
+
+
+@contextmanager
+def _greedy() -> Iterator[None]:
+    """Programs that want every processor whole."""
+    takers = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for taker in takers:
+            taker.kill()
+            taker.wait()
+
+
+async def _works_and_is_waited_for(machine: QemuMachine) -> float:
+    """A line makes a program compute before it writes: rest comes after that, or it was no rest."""
+    work = f"read line; i=0; while [ $i -lt {WORK} ]; do i=$((i+1)); done; echo $line >done.txt; cat"
+    await machine.launch(["xterm", "-fn", "fixed", "-T", "work", "-e", work], {})
+    assert await _comes(lambda: _titles(machine), {"work"}.issubset)
+    await machine.settle(20)
+    await machine.type_text("line\n")
+    began = time.monotonic()
+
+    assert await machine.settle(SETTLE_SECONDS)
+
+    seconds = time.monotonic() - began
+    assert await machine.read("done.txt") == b"line\n"
+    return seconds
 
 
 async def _titles(machine: QemuMachine) -> set[str]:
