@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 from collections.abc import Sequence
 from typing import Any
+
+from PIL import Image as Pictures
 
 from pipeline.reaper import Scratch
 from pipeline.synth.asking import Scene
 from pipeline.synth.drawing import Screen
 from pipeline.synth.elements import Element, Entry, Shown
-from pipeline.synth.recording import Recorder, Sighting
+from pipeline.synth.recording import Pixels, Recorder, Sighting
 
 
 def element(name: str, place: tuple[float, float] = (0, 0), **given: Any) -> Element:
@@ -51,6 +54,13 @@ def shown(elements: Sequence[Element], records: Sequence[Entry] = ()) -> Shown:
 def scene(page: Shown, language: str = "en", seed: int = 1) -> Scene:
     """The page with all that is whole in it."""
     return Scene(page, [one for one in page.elements if one.whole], language, random.Random(seed))
+
+
+def png_of(pixels: Pixels) -> bytes:
+    """The picture of these pixels."""
+    held = io.BytesIO()
+    Pictures.fromarray(pixels).save(held, "PNG")
+    return held.getvalue()
 
 
 def recorded(screens: Sequence[Screen]) -> list[Sighting]:

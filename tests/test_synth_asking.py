@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 
 import pytest
 
 from pipeline.synth.asking import Asker, attribute, functional, icon, literal, state
-from pipeline.synth.elements import Element
+from pipeline.synth.elements import Element, Entry
+from pipeline.synth.icons import icons
 from pipeline.synth.refusing import refusal
 from pipeline.synth.relating import reasoning, spatial
 from pipeline.synth.solving import Wanted, counted, mentions, ranked, solve
-from pipeline.synth.wording import alike, known, sentences
+from pipeline.synth.wording import alike, known, pairs, sentences
 from tests.synthetic import element, entry, scene, shown
 
+HAN = re.compile("[\u4e00-\u9fff]")
 SAVE, PRINT = element("Save", (0, 0), icon="save", act="save", text=""), element("Print", (100, 0))
 PARCELS = [
     entry("Books", 100, facts={"price": 12}),
@@ -72,6 +75,13 @@ def test_icons_that_people_confuse_are_not_asked_for() -> None:
     assert not texts(icon, [SAVE, download])
 
 
+def test_an_icon_that_is_drawn_elsewhere_too_is_neither_asked_for_nor_refused() -> None:
+    page = shown([SAVE, PRINT]).model_copy(update={"drawn": ["save", "save", "moon"]})
+
+    assert not list(icon(scene(page)))
+    assert not {"icon moon", "icon save"} & {question.label for question in refusal(scene(page))}
+
+
 def test_purposes_are_asked_for_of_what_can_be_used() -> None:
     assert texts(functional, [SAVE])
     assert not texts(functional, [element("Save", act="save", states=["disabled"])])
@@ -82,6 +92,72 @@ def test_a_state_is_told_only_where_one_alone_is_in_it() -> None:
 
     assert {text.count("not ticked") for text in texts(state, [off, on, on])} == {1}
     assert not texts(state, [on, on])
+
+
+@pytest.mark.parametrize(
+    ("role", "english", "chinese"),
+    [("checkbox", "is ticked", "已勾选"), ("switch", "is switched on", "已打开"), ("radio", "is chosen", "已选中")],
+)
+def test_states_are_told_as_one_says_them_of_the_role(role: str, english: str, chinese: str) -> None:
+    page = [element("A", role=role, states=["checked"]), element("B", role=role, states=["unchecked"])]
+
+    assert any(english in text for text in texts(state, page))
+    assert any(chinese in text for text in texts(state, page, language="zh"))
+
+
+def test_chinese_counts_by_the_right_word() -> None:
+    rows = [one.model_copy(update={"en": "row", "zh": "行"}) for one in PARCELS]
+    mails = [one.model_copy(update={"en": "message", "zh": "邮件"}) for one in PARCELS]
+
+    def said(records: Sequence[Entry]) -> str:
+        page = scene(shown(LIST, records), "zh")
+        return "".join(question.instruction for asker in (spatial, reasoning) for question in islice(asker(page), 40))
+
+    assert "第2行" in said(rows)
+    assert "个行" not in said(rows)
+    assert "封邮件" in said(mails)
+
+
+def test_a_quotation_with_its_own_stop_has_no_other_after_it() -> None:
+    found = texts(literal, [element("Saved.", kind="text", role="text")])
+
+    assert found
+    assert not any(text.endswith('.".') for text in found)
+
+
+def test_of_pages_that_others_wrote_no_icon_or_purpose_is_refused() -> None:
+    page = shown([SAVE, PRINT]).model_copy(update={"told": False})
+
+    labels = {question.label.split()[0] for question in refusal(scene(page))}
+
+    assert labels == {"label"}
+
+
+@pytest.mark.parametrize("kind", ["roles", "states", "sides", "extremes", "facts", "intents"])
+def test_words_are_in_the_language_they_are_listed_for(kind: str) -> None:
+    for english, chinese in (pair for words in known(kind).values() for pair in batched(words)):
+        assert not HAN.search(english)
+        assert HAN.search(chinese)
+        assert not re.search("[A-Za-z]", chinese)
+
+
+def batched(words: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+@pytest.mark.parametrize("way", sorted(known("asks")))
+def test_sentences_hold_no_words_of_the_other_language(way: str) -> None:
+    assert not any(HAN.search(text) for text in sentences(way, "en"))
+    assert not any(re.search("[A-Za-z]", re.sub(r"{\w+}", "", text)) for text in sentences(way, "zh"))
+
+
+def test_icons_and_strangers_have_a_word_in_each_language() -> None:
+    for english, chinese in [(one.en, one.zh) for one in icons().values()] + [
+        tuple(pair) for pair in pairs("strangers")
+    ]:
+        assert not HAN.search(english)
+        assert HAN.search(chinese)
+        assert not re.search("[A-Za-z]", chinese)
 
 
 def test_the_outermost_must_stand_out() -> None:

@@ -19,7 +19,7 @@ from pipeline.actions import Click, device_pixel
 from pipeline.dataset import Dataset
 from pipeline.envs.browser import Browser, Screen
 from pipeline.grounding import Grounding
-from pipeline.synth.asking import Question
+from pipeline.synth.asking import Question, icon
 from pipeline.synth.drawing import Screen as Drawn
 from pipeline.synth.drawing import draw, draw_family
 from pipeline.synth.icons import icons
@@ -67,17 +67,27 @@ def test_a_hundred_refusals_fit_nothing_in_the_source_of_their_pages() -> None:
     assert there == []
 
 
+def test_an_icon_that_is_asked_for_is_drawn_once_in_the_source_of_its_page() -> None:
+    screens = [draw(SEED, number) for number in range(20, 26)]
+    asked = [
+        (screen, question.target)
+        for screen, sighting in zip(screens, recorded(screens), strict=True)
+        for question in islice(icon(scene(sighting.shown, screen.language)), 20)
+    ]
+
+    assert len(asked) > 20
+    assert [one.icon for screen, one in asked if one and screen.html.count(icons()[one.icon].path) != 1] == []
+
+
 def test_the_refusal_audit_finds_what_is_there_after_all() -> None:
-    page = draw_family("calendar", 3, 1)
-    drawn, absent = icons()["settings"], icons()["bed"]
+    page = draw_family("mail", 3, 1)
+    drawn, absent = icons()["star"], icons()["bed"]
 
     assert drawn.path in page.html
-    assert stands(
-        refused(Wanted(purpose="settings")), page.html.replace("data-icon", "data-x").replace("data-act", "y")
-    )
+    assert stands(refused(Wanted(purpose="star")), page.html.replace("data-icon", "data-x").replace("data-act", "y"))
     assert not stands(refused(Wanted(purpose="bed")), page.html)
     assert absent.path not in page.html
-    assert stands(refused(Wanted(label="today")), "<button>Today</button>")
+    assert stands(refused(Wanted(label="save all")), "<button>Save all</button>")
 
 
 def refused(wanted: Wanted) -> Question:

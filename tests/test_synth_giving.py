@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from pathlib import Path
+from xml.dom.minidom import parseString
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +16,7 @@ from markupsafe import escape
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.grounding import Grounding
-from pipeline.synth.balance import balance
+from pipeline.synth.balance import balance, draw_balance
 from pipeline.synth.giving import NOTHING, give, reply_of
 from pipeline.synth.making import Order, make
 from pipeline.synth.showing import gallery
@@ -90,3 +92,16 @@ def test_the_gallery_counts_rows_by_kind(rows: list[Grounding]) -> None:
 
     assert {bar.name: bar.rows for bar in kinds.bars} == Counter(row.kind for row in rows)
     assert max(bar.share for bar in kinds.bars) == 100
+
+
+def test_the_picture_of_the_balance_is_well_formed_and_has_every_bar(folder: Path, rows: list[Grounding]) -> None:
+    svg = draw_balance(str(folder))
+
+    parseString(svg)
+    assert all(f">{one.name}<" in svg for one in balance(rows))
+    assert len(re.findall("<rect", svg)) == 1 + sum(len(one.bars) for one in balance(rows))
+
+
+def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        draw_balance(str(tmp_path))

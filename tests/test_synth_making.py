@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -105,6 +108,31 @@ def test_left_half_way_it_is_finished_with_the_same_rows(
     assert 0 < len(before) < len(rows)
     assert after == rows
     assert check(str(tmp_path / "data")) == []
+
+
+@pytest.mark.slow
+def test_killed_half_way_it_is_finished_with_the_same_rows(tmp_path: Path, rows: list[Grounding]) -> None:
+    out = tmp_path / "data"
+    arguments = [sys.executable, "-c", KILLED, str(out), str(ORDER.rows), str(ORDER.seed)]
+    done = subprocess.run(arguments, capture_output=True, timeout=250, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    before = Dataset(str(out)).rows(Grounding)
+
+    after = made(out)
+
+    assert 0 < len(before) < len(rows)
+    assert after == rows
+    assert check(str(out)) == []
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pipeline.synth import making
+making._PER_BATCH = 2
+order = making.Order(rows=int(sys.argv[2]), seed=int(sys.argv[3]))
+asyncio.run(making.make(sys.argv[1], order, lambda _: os.kill(os.getpid(), signal.SIGKILL)))
+"""
+"""Makes the dataset in a process of its own, which dies when the first rows are written."""
 
 
 def test_a_finished_folder_is_left_alone(folder: Path, rows: list[Grounding]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from pipeline.errors import RunError
 from pipeline.reaper import Scratch
 from pipeline.synth.drawing import Screen, draw_family
 from pipeline.synth.elements import Element
@@ -42,6 +44,10 @@ li{height:40px}li button{margin-left:60px}
 <p class=a style="left:300px;top:20px;width:300px;background:#eef">Wide paragraph</p>
 <div class=a style="left:300px;top:90px;width:60px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis"
 >A long name</div>
+<button class=a style="left:300px;top:300px;width:100px;height:40px">Under glass</button>
+<div class=a style="left:290px;top:290px;width:120px;height:60px;background:#fc0;pointer-events:none"></div>
+<button class=a style="left:500px" aria-label="Write"><svg data-drawn=mail><path d="M2 2h16v16z"/></svg></button>
+<svg class=a style="left:600px" width=20 height=20 data-drawn=moon></svg>
 <ul class=a style="left:300px;top:140px"><li data-record data-noun="parcel|包裹"
 data-title="Books" data-facts='{"price": 12}'>
 <i class=a>Books</i> <button data-act=buy>Buy</button></li><li data-record data-noun="parcel|包裹"
@@ -92,6 +98,18 @@ def test_a_control_without_any_paint_is_found_out(seen: Sighting) -> None:
     assert not painted(seen, nothing.box)
 
 
+def test_what_lies_under_a_pane_that_lets_clicks_through_is_found_out(seen: Sighting) -> None:
+    under = named(seen, "Under glass")
+
+    assert under.whole
+    assert not painted(seen, under.box)
+
+
+def test_every_icon_that_is_drawn_is_told_with_the_control_it_stands_in(seen: Sighting) -> None:
+    assert seen.shown.drawn == ["mail", "moon"]
+    assert named(seen, "Write").icon == "mail"
+
+
 def test_states_are_read(seen: Sighting) -> None:
     assert named(seen, "Grey").states == ["disabled"]
     assert named(seen, "Remember").states == ["checked"]
@@ -133,6 +151,24 @@ def test_likenesses_have_the_same_fingerprint(seen: Sighting) -> None:
 
     assert fingerprint(seen, first.box) == fingerprint(seen, second.box)
     assert fingerprint(seen, first.box) != fingerprint(seen, named(seen, "Plain").box)
+
+
+async def test_without_a_font_for_chinese_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    latin = "/usr/share/fonts/truetype/dejavu"
+    (tmp_path / "fonts.conf").write_text(f"<fontconfig><dir>{latin}</dir><cachedir>{tmp_path}</cachedir></fontconfig>")
+    monkeypatch.setenv("FONTCONFIG_FILE", str(tmp_path / "fonts.conf"))
+    with Scratch("synth-test") as scratch:
+        async with Recorder(scratch) as recorder:
+            with pytest.raises(RunError, match="no font for Chinese"):
+                await recorder.see(Screen("parts", 0, "parts", "en", LOOK, PAGE))
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_notes_of_a_page_are_read_only_where_they_are_believed(told: bool) -> None:
+    read = (await _look(Screen("parts", 0, "parts", "en", LOOK, PAGE, told=told))).shown
+
+    assert bool(read.records) == told
+    assert any(element.act for element in read.elements) == told
 
 
 async def test_the_same_screen_gives_the_same_picture_twice() -> None:

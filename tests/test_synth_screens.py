@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
 import pytest
 
-from pipeline.synth.content import Content
+from pipeline.synth.content import Content, pool
 from pipeline.synth.drawing import Screen, draw, draw_family, families
+from pipeline.synth.goods import goods
 from pipeline.synth.icons import icons
 from pipeline.synth.looks import MOST_PIXELS, SHELLS
 
@@ -29,7 +34,7 @@ def test_there_are_forty_families_and_sixty_icons_or_more() -> None:
 
 @pytest.mark.parametrize("family", EACH)
 def test_every_family_can_be_drawn_on_every_platform_it_names(family: str) -> None:
-    drawn = [draw_family(family, 3, index) for index in range(12)]
+    drawn = [draw_family(family, 3, index) for index in range(24)]
 
     assert {screen.look.platform for screen in drawn} == set(families()[family])
     assert all(screen.html.count("<main") == 1 for screen in drawn)
@@ -37,6 +42,22 @@ def test_every_family_can_be_drawn_on_every_platform_it_names(family: str) -> No
 
 def test_the_same_number_gives_the_same_page() -> None:
     assert draw(4, 17) == draw(4, 17)
+
+
+@pytest.mark.parametrize("hash_seed", ["1", "77"])
+def test_another_process_draws_the_same_pages(hash_seed: str) -> None:
+    code = "from pipeline.synth.drawing import draw\nfor number in (3, 17, 40): print(draw(4, number).html)"
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True, timeout=100)
+
+    assert done.stdout.decode("utf-8") == "".join(f"{draw(4, number).html}\n" for number in (3, 17, 40))
+
+
+def test_platforms_are_about_even() -> None:
+    platforms = Counter(screen.look.platform for screen in many())
+
+    assert min(platforms.values()) > len(many()) / 6
 
 
 def test_another_seed_gives_another_page() -> None:
@@ -78,6 +99,24 @@ def test_icons_named_on_pages_exist() -> None:
     named = {name for screen in many() for name in re.findall(r'data-icon="([a-z]+)"', screen.html)}
 
     assert named <= set(icons())
+
+
+def test_every_product_has_its_own_looks_in_both_languages() -> None:
+    for english, chinese in pool("products"):
+        assert goods(english.replace("{n}", "52")) == goods(chinese.replace("{n}", "52")) is not None, english
+    assert goods("Tram line") is None
+    assert len({str(goods(english)) for english, _ in pool("products")}) == len(pool("products"))
+
+
+def test_shares_are_of_a_whole() -> None:
+    shares = Content("en", 4).shares(4)
+
+    assert sum(shares) == 100
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_lengths_of_time_are_told_in_the_language() -> None:
+    assert [Content(language, 1).duration(570) for language in ("en", "zh")] == ["9 h 30 min", "9小时30分钟"]
 
 
 def test_chinese_content_is_chinese_and_english_english() -> None:

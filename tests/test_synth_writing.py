@@ -1,4 +1,4 @@
-"""A model writes screens; kept are those that hold still, reach nothing and can be pointed at; a reason says why not."""
+"""A model writes screens; kept are those that hold still, reach nothing and can be pointed at, others have a reason."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
-from pipeline.synth.solving import HOLDERS, Wanted, mentions, solve
+from pipeline.synth.solving import HOLDERS, Wanted, drawn, mentions, solve
 from pipeline.synth.wording import known, sentences, word
 from pipeline.words import GroundingKind
 
@@ -117,7 +117,7 @@ def _quotable(element: Element, name: str) -> bool:
 def icon(scene: Scene) -> Iterator[Question]:
     """By what its picture stands for; only where no word stands beside it."""
     for element in scene.drawn(scene.usable):
-        if not element.icon or element.text:
+        if not element.icon or element.text or drawn(element.icon, scene.shown) > 1:
             continue
         wanted = Wanted(purpose=element.icon)
         if solve(wanted, scene.shown) == [element]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from pipeline.actions import Model
 
 Edges = tuple[float, float, float, float]
@@ -105,6 +107,8 @@ class Shown(Model):
     ratio: float
     told: bool = True
     """Whether it is known what its icons and acts are for; of pages that others wrote it is not."""
+    drawn: list[str] = Field(default_factory=list)
+    """Every icon on it by name, those outside of controls too."""
     elements: list[Element]
     records: list[Entry]
 

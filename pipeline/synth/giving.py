@@ -17,7 +17,7 @@ from pipeline.actions import Model
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.exports.files import whole_folder
-from pipeline.grounding import Grounding
+from pipeline.grounding import Grounding, GroundingTarget
 from pipeline.records import Frame
 from pipeline.schema import schema_of_model, to_rows
 from pipeline.storage import Address
@@ -32,6 +32,8 @@ NOTHING = "[-1,-1]"
 """The reply where nothing fits."""
 
 _ASK = "<image>Point at what this asks for, as [x,y] from 0 to 999, or [-1,-1] if it is not there: "
+_ASK_BOX = "<image>Give the box of what this asks for, or [-1,-1] if it is not there: "
+"""Questions are worded alike whether or not there is something: nothing but the picture tells."""
 
 
 class Said(Model):
@@ -101,14 +103,18 @@ def reply_of(row: Grounding) -> str:
 
 def conversation(row: Grounding, picture: str, trainer: Trainer) -> Conversation:
     """The row as messages."""
-    if trainer == "ms-swift" and row.target:
-        box = row.target.box
-        ref = row.target.text or row.target.name
-        messages = [Said(role="user", content=f"<image>{row.instruction}"), Said(role="assistant", content="<bbox>")]
-        objects = Objects(ref=[ref], bbox=[[box.left, box.top, box.right, box.bottom]])
-        return Conversation(messages=messages, images=[picture], objects=objects)
-    asked, answered = Said(role="user", content=_ASK + row.instruction), Said(role="assistant", content=reply_of(row))
-    return Conversation(messages=[asked, answered], images=[picture])
+    boxed = trainer == "ms-swift"
+    asked = Said(role="user", content=(_ASK_BOX if boxed else _ASK) + row.instruction)
+    answer = "<bbox>" if boxed and row.target else reply_of(row)
+    messages = [asked, Said(role="assistant", content=answer)]
+    return Conversation(messages=messages, images=[picture], objects=_objects(row.target) if boxed else None)
+
+
+def _objects(target: GroundingTarget | None) -> Objects | None:
+    if target is None:
+        return None
+    box = target.box
+    return Objects(ref=[target.text or target.name], bbox=[[box.left, box.top, box.right, box.bottom]])
 
 
 def verl_row(row: Grounding, frame: Frame, index: int) -> VerlRow:

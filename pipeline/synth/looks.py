@@ -79,6 +79,10 @@ _SIZES: Mapping[Platform, tuple[tuple[int, int, float, int], ...]] = {
 }
 
 
+_EVEN: Mapping[Platform, float] = {"desktop": 2.2, "web": 1.0, "phone": 1.8}
+"""How much rather a platform is taken where there are several: most kinds of software are on the web as well."""
+
+
 class Look(Model):
     """One appearance."""
 
@@ -118,7 +122,7 @@ _LETTERS = (_Letters(12, 3), _Letters(13, 4), _Letters(13, 6), _Letters(14, 5), 
 
 def draw_look(rng: random.Random, platforms: Sequence[Platform]) -> Look:
     """A look for one of these platforms."""
-    platform = rng.choice(platforms)
+    platform = rng.choices(platforms, weights=[_EVEN[platform] for platform in platforms])[0]
     sizes = _SIZES[platform]
     width, height, ratio, _ = rng.choices(sizes, weights=[size[3] for size in sizes])[0]
     letters = rng.choice(_LETTERS[:4] if platform == "desktop" else _LETTERS[2:])

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import NamedTuple
 
 from pipeline import manifest
-from pipeline.actions import Model, Point
+from pipeline.actions import Model, Pixel, Point, canonical_point, device_pixel
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError
 from pipeline.file_names import RUN_FILE
@@ -214,9 +214,10 @@ def _row(page: _Page, order: Order, choice: Choice) -> Grounding:
 def _point(sighting: Sighting, box: Box) -> Point | None:
     """The canonical point in the middle of a box; null when the pixel it means is outside, so small is the box."""
     width, height = sighting.frame.width, sighting.frame.height
-    point = Point(x=(box.left + box.right) // 2 * 1000 // width, y=(box.top + box.bottom) // 2 * 1000 // height)
-    x, y = int((point.x + 0.5) * width / 1000), int((point.y + 0.5) * height / 1000)
-    return point if box.left <= x < box.right and box.top <= y < box.bottom else None
+    middle = Pixel(x=(box.left + box.right) // 2, y=(box.top + box.bottom) // 2)
+    point = canonical_point(middle, width, height)
+    at = device_pixel(point, width, height)
+    return point if box.left <= at.x < box.right and box.top <= at.y < box.bottom else None
 
 
 def split_of(family: str, screen_id: str) -> str:

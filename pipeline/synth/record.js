@@ -28,6 +28,7 @@
     return found;
   };
   const records = told ? [...document.querySelectorAll('[data-record]')] : [];
+  const drawnIn = (e) => (told ? [...e.querySelectorAll('[data-drawn]')].map((svg) => svg.dataset.drawn) : []);
   const note = (e, name) => (told && e.dataset[name]) || '';
   const stateOf = (e) => {
     const s = [];
@@ -44,7 +45,7 @@
     const seen = clipped(e, rect);
     const shown = e.checkVisibility ? e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) : true;
     return {
-      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: note(e, 'icon'), act: note(e, 'act'),
+      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: note(e, 'icon') || drawnIn(e)[0] || '', act: note(e, 'act'),
       colour: note(e, 'colour'), box: [rect.left, rect.top, rect.right, rect.bottom], seen, shown,
       hits: hits(e, ...[rect.left, rect.top, rect.right, rect.bottom]), record: records.indexOf(e.closest('[data-record]')), ...extra,
     };
@@ -66,7 +67,7 @@
     found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: short(e) || (!!e.parentElement && short(e.parentElement)) }));
   }
   return {
-    title: document.title, width: W, height: H, ratio: devicePixelRatio, told, elements: found,
+    title: document.title, width: W, height: H, ratio: devicePixelRatio, told, drawn: drawnIn(document), elements: found,
     records: records.map((e) => {
       const rect = e.getBoundingClientRect(), seen = clipped(e, rect);
       const [en, zh] = e.dataset.noun.split('|');

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pipeline.synth.asking import Question, Scene, called
 from pipeline.synth.icons import icons
 from pipeline.synth.relating import kind_words
-from pipeline.synth.solving import Wanted, counted, mentions, solve
+from pipeline.synth.solving import Wanted, counted, drawn, mentions, solve
 from pipeline.synth.wording import LANGUAGES, known, ordinal, ordinals, pairs, word
 
 
@@ -59,10 +59,10 @@ def _no_purpose(scene: Scene) -> Iterator[Question]:
 
 def _absent(scene: Scene, purpose: str) -> bool:
     """Whether nothing is for this, nor says a word that people know it by."""
-    if solve(Wanted(purpose=purpose), scene.shown):
+    if solve(Wanted(purpose=purpose), scene.shown) or drawn(purpose, scene.shown):
         return False
-    drawn = icons().get(purpose)
-    said = [purpose, *([drawn.en, drawn.zh] if drawn else [])]
+    icon = icons().get(purpose)
+    said = [purpose, *([icon.en, icon.zh] if icon else [])]
     return not any(mentions(text, scene.shown) for text in said)
 
 

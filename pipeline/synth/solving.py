@@ -51,6 +51,11 @@ def solve(wanted: Wanted, shown: Shown) -> list[Element]:
     return found
 
 
+def drawn(purpose: str, shown: Shown) -> int:
+    """How many icons for this, or for what people would confuse with it, are anywhere on the page."""
+    return sum(name in alike(purpose) for name in shown.drawn)
+
+
 def mentions(text: str, shown: Shown) -> list[Element]:
     """Every element that says this, or more than this; of what holds others, only what says just this."""
     sought = text.casefold()
