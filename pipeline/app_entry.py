@@ -2,9 +2,10 @@
 
 An entry says how an application is installed, started, reset and asked; adding one needs no code. In commands, files
 and environment variables `{bin}` is the folder of installed programs, `{data}` the data folder, `{port}` the port and
-`{entry}` the folder of the entry itself; in the command that starts it `{port2}` is another free port. Applications of
-a phone are `PhoneEntry`: nothing of them is started on this machine, they are asked through the phone. Programs of a
-desktop are `ProgramEntry`. Knows nothing of how any of it is carried out.
+`{entry}` the folder of the entry itself, `{python}` the interpreter that runs us and `{package}` the folder that our
+package is in; in the command that starts it `{port2}` is another free port. Applications of a phone are `PhoneEntry`:
+nothing of them is started on this machine, they are asked through the phone. Programs of a desktop are `ProgramEntry`.
+Knows nothing of how any of it is carried out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,13 @@ class NpmInstall(Model):
     node: int = 18
 
 
-Install = Annotated[PipInstall | NpmInstall, Field(discriminator="kind")]
+class OwnInstall(Model):
+    """Part of this package: nothing is installed, and it runs by the interpreter that runs us."""
+
+    kind: Literal["own"] = "own"
+
+
+Install = Annotated[PipInstall | NpmInstall | OwnInstall, Field(discriminator="kind")]
 
 
 class SqlSeed(Model):
@@ -310,8 +317,8 @@ class AppEntry(Entry):
 
     @property
     def lock(self) -> Path:
-        """The locked requirements, with hashes."""
-        return self.folder / ("requirements.lock" if self.install.kind == "pip" else "package-lock.json")
+        """The locked requirements, with hashes; what is part of this package has none."""
+        return self.folder / ("package-lock.json" if self.install.kind == "npm" else "requirements.lock")
 
 
 AnyEntry = AppEntry | PhoneEntry | ProgramEntry

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.app_entry import AppEntry, NpmInstall, SqlSeed, filled, server_of
+from pipeline.app_entry import AppEntry, NpmInstall, OwnInstall, SqlSeed, filled, server_of
 from pipeline.app_state import inside, run_script, snapshot
 from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
@@ -48,7 +48,8 @@ _LOCK_SECONDS = 900.0
 _LOCK_POLL_SECONDS = 0.1
 _TAIL_CHARACTERS = 1500
 _BESIDE = "{entry}/"
-_PROGRAMS = {"pip": "bin", "npm": "node_modules/.bin"}
+_PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+_PROGRAMS = {"pip": "bin", "npm": "node_modules/.bin", "own": "."}
 _PACKAGE = "package.json"
 _NPM_CI = ("npm", "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-update-notifier")
 """Exactly what is locked, by hash; programs of packages are not run while they are installed."""
@@ -90,7 +91,7 @@ def place_of(entry: AppEntry) -> Place:
     Raises SetupError when the entry has no lock file.
     """
     with boundary(SetupError, "app_not_installed"):
-        lock = entry.lock.read_text(encoding="utf-8")
+        lock = "" if isinstance(entry.install, OwnInstall) else entry.lock.read_text(encoding="utf-8")
         scripts = [path.read_text(encoding="utf-8") for path in _seed_files(entry)]
         wanted = _wanted(entry)
     installed = digest("install", entry.install.model_dump_json(), lock, *wanted)
@@ -125,7 +126,13 @@ def install_for(app_id: str) -> None:
 
 def render(entry: AppEntry, place: Place, data: Path, port: int | None = None) -> dict[str, str]:
     """Write the entry's files into the data folder; the values of its placeholders."""
-    values = {"bin": str(place.bin), "data": str(data), "entry": str(entry.folder)}
+    values = {
+        "bin": str(place.bin),
+        "data": str(data),
+        "entry": str(entry.folder),
+        "python": sys.executable,
+        "package": str(_PACKAGE_ROOT),
+    }
     if port is not None:
         values["port"] = str(port)
     for name, text in entry.files.items():
@@ -162,10 +169,13 @@ def _wanted(entry: AppEntry) -> list[str]:
 
 
 def _make_environment(entry: AppEntry, place: Place, scratch: Scratch) -> None:
-    if isinstance(entry.install, NpmInstall):
-        _install_by_npm(entry, entry.install.node, place, scratch)
-    else:
-        _install_by_pip(entry, place, scratch)
+    match entry.install:
+        case NpmInstall(node=node):
+            _install_by_npm(entry, node, place, scratch)
+        case OwnInstall():
+            place.environment.mkdir(exist_ok=True)
+        case _:
+            _install_by_pip(entry, place, scratch)
     _marker(place.environment).touch()
 
 

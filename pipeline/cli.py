@@ -50,7 +50,10 @@ GROUPS = {
     ),
     "synth": Group(
         "Synthetic data, whose labels are exact.",
-        {"grounding": "synthesising", "gallery": "synthesising"},
+        {
+            **{name: "synthesising" for name in ("grounding", "screens", "gallery", "balance")},
+            **{name: "puzzling" for name in ("puzzles", "tasks")},
+        },
     ),
     "apps": Group(
         "The real applications that run on this machine.",

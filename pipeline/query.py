@@ -41,6 +41,7 @@ VIEWS = (
     "rl_steps",
     "verdict_changes",
     "grounding_balance",
+    "puzzle_scores",
 )
 """The shipped views; each may use the ones before it."""
 

@@ -1,4 +1,4 @@
-"""Reads task sets: YAML written by hand (`taskspecs/sets/<name>/*.yaml`) or JSON lines of `TaskSpec`.
+"""Reads task sets: YAML written by hand or JSON lines of `TaskSpec`, in `taskspecs/sets/<name>/` or in a file.
 
 A hand-written entry gives `calls` (capabilities with slot values), from which the oracle is compiled unless it is
 written out; `instruction: {en: ..., zh: ...}` makes one task per language. Knows nothing of how tasks are judged.
@@ -20,6 +20,7 @@ from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, ProcedureStep, TaskSpec, identified
 from pipeline.user_files import Line, lines_of, text_of, yaml_of
 
+_SUFFIX = re.compile(r"\.(yaml|jsonl)$")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -30,16 +31,12 @@ def load_tasks(source: str) -> list[TaskSpec]:
     """
     folder = resources.files("taskspecs") / "sets" / source
     if folder.is_dir():
-        files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
-        return [task for entry in files for task in _from_yaml(entry.name, text_of(entry))]
+        files = sorted((entry for entry in folder.iterdir() if _SUFFIX.search(entry.name)), key=lambda e: e.name)
+        return [task for entry in files for task in _tasks_in(entry.name, text_of(entry))]
     path = Path(source)
     if not path.is_file():
         raise ConfigError(f"tasks: no task set or file '{source}'")
-    text = text_of(path)
-    if path.suffix == ".jsonl":
-        found = [_parsed(line) for line in lines_of(text, source)]
-    else:
-        found = list(_from_yaml(source, text))
+    found = _tasks_in(source, text_of(path))
     if not found:
         raise ConfigError(f"{source}: holds no tasks; write some by hand, or have `pathproof tasks generate` make them")
     return found
@@ -104,6 +101,13 @@ def consequence_of(calls: Sequence[CapabilityCall], known: Known = NOTHING_NEW) 
     """The first lasting consequence of the calls; `none` without one."""
     kinds = (capability(call.capability_id, known).consequence for call in calls)
     return next((kind for kind in kinds if kind != "none"), "none")
+
+
+def _tasks_in(origin: str, text: str) -> list[TaskSpec]:
+    """The tasks of a file, which is YAML unless its name ends in `.jsonl`."""
+    if origin.endswith(".jsonl"):
+        return [_parsed(line) for line in lines_of(text, origin)]
+    return list(_from_yaml(origin, text))
 
 
 def _from_yaml(origin: str, text: str) -> Iterator[TaskSpec]:

@@ -90,11 +90,8 @@ class _Tried(NamedTuple):
 async def make(address: Address, order: Order, heard: Callable[[Made], None]) -> Made:
     """Make the dataset, or finish it; numbers that fail a check are left out and others take their place.
 
-    Raises ConfigError when the folder holds another order's or a type is unknown, RunError when too many fail.
+    Raises ConfigError when the folder holds another order's, RunError when too many fail.
     """
-    unknown = sorted(set(order.types) - TYPES.keys())
-    if unknown:
-        raise ConfigError(f"--types: there is no {', '.join(unknown)}; there are {', '.join(sorted(TYPES))}")
     run_id = digest("puzzles", order.model_dump_json())
     rows = _stored(address, run_id)
     made = Made(len(rows), [])

@@ -32,7 +32,7 @@ from pipeline.tasks import Part, ProcedureStep
 
 MIDDLE = Part(across=0.5, down=0.5)
 
-_ROLES = {"art": "img", "field": "textbox", "handle": "slider", "handle_2": "slider"}
+_ROLES = {"art": "image", "field": "textbox", "handle": "slider", "handle_2": "slider"}
 """Roles of the controls; the others are buttons."""
 _BRIEF = 0.05
 """Seconds; what is to be held longer is pressed long."""
