@@ -18,6 +18,9 @@ from pipeline.puzzles.kinds import (
     oneclick_login,
     rotation_dials,
     rotation_steps,
+    slider_joining,
+    slider_puzzle,
+    slider_scales,
     text_click,
     visual_reasoning,
 )
@@ -36,6 +39,9 @@ _ALL: tuple[PuzzleType[Any], ...] = (
     *oneclick_login.TYPES,
     *rotation_dials.TYPES,
     *rotation_steps.TYPES,
+    *slider_joining.TYPES,
+    *slider_puzzle.TYPES,
+    *slider_scales.TYPES,
     *text_click.TYPES,
     *visual_reasoning.TYPES,
 )
