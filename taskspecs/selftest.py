@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import Field
 
 from pipeline.actions import Action, Answer, CallUser, Finished, Model
-from pipeline.config import PanelConfig
+from pipeline.config import PLACEHOLDER, PanelConfig
 from pipeline.episode import plan_attempt
 from pipeline.errors import ConfigError
 from pipeline.judging import Bench, judge_record
@@ -47,6 +47,7 @@ _CLAIMS = ("", "Done. 已完成。")
 _GUESSES = ("0", "1", "yes", "no", "是", "否")
 """Answers that need no work to be right now and then."""
 _CANCELLED = Fault(boundary="worker", code="cancelled", message="the test was ended before its time")
+_SECRET = "it types {}, and self-tests have no secrets: only a run that is given it shows that the task can be done"
 _IDLE = CallUser(content="?")
 
 
@@ -72,6 +73,10 @@ class Trial(Model):
 async def selftest(task: TaskSpec, environment: Environment, *, attempts: int = ATTEMPTS) -> Trial:
     """Prove a task's contract with one episode of its oracle; what breaks is tried again, `attempts` times in all."""
     began = time.monotonic()
+    secret = PLACEHOLDER.search(task.model_dump_json())
+    if secret is not None:
+        needed = Fault(boundary="setup", code="secret_needed", message=_SECRET.format(secret[0]))
+        return _trial(task, began, fault=needed)
     try:
         record = await _oracle(task, environment, attempts)
     except ConfigError as error:

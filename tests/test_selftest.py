@@ -11,8 +11,8 @@ from pipeline.actions import Action, Pixel, Type
 from pipeline.envs.fake import FakeEnvironment, Faults
 from pipeline.protocols import ActResult, Observation
 from pipeline.records import tree_of
-from pipeline.structs import Node, Param
-from pipeline.tasks import ANSWER, TREE, Check, ProcedureStep, Segment, Start, TaskSpec
+from pipeline.structs import EnvironmentInfo, Node, Param
+from pipeline.tasks import ANSWER, TREE, Check, ProcedureStep, Segment, SetupOperation, Start, TaskSpec
 from taskspecs.selftest import Trial, rejections, selftest
 from taskspecs.store import load_tasks
 from tests.episodes import fake_task, with_faults
@@ -319,6 +319,26 @@ async def test_a_probe_that_cannot_be_read_proves_nothing() -> None:
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"oracle": steps({"action": "Type", "content": "<secret:PIN>"})},
+        {"instruction": "Add the to-do <secret:PIN>"},
+        {"setup": [SetupOperation(kind="append", app_id="fake-todo", target="todos", content="<secret:PIN>")]},
+    ],
+)
+async def test_a_task_with_a_secret_proves_nothing_and_is_not_tried(changes: dict[str, Any]) -> None:
+    class Untouched(FakeEnvironment):
+        async def start(self, task: TaskSpec) -> EnvironmentInfo:
+            raise AssertionError(f"{task.task_id} was begun")
+
+    trial = await selftest(fake_task(ADDED, **changes), Untouched())
+
+    assert (trial.held, trial.reason) == (False, None)
+    assert trial.fault is not None and trial.fault.code == "secret_needed"
+    assert "<secret:PIN>" in trial.fault.message
 
 
 async def test_a_rejection_says_what_why_and_where_from() -> None:

@@ -66,8 +66,9 @@ class DiscreetEnvironment(Environment):
         return min(MOST_PATIENCE, others * _READING_PATIENCE) if self._typed or self._read else others
 
     async def start(self, task: TaskSpec) -> EnvironmentInfo:
-        """As the other."""
+        """As the other; raises SetupError as well for a secret that would have to be there from the start."""
         self._apps = task.app_ids
+        _require_typed(task)
         with self._discreetly(SetupError, "start_failed"):
             return self._hidden(await self._environment.start(task))
 
@@ -204,8 +205,9 @@ class _KeepingDiscreetEnvironment(DiscreetEnvironment):
             await self._keeping.keep(name)
 
     async def start_from(self, task: TaskSpec, name: str) -> EnvironmentInfo | None:
-        """As the other."""
+        """As the other; raises SetupError as well for a secret that would have to be there from the start."""
         self._apps = task.app_ids
+        _require_typed(task)
         with self._discreetly(SetupError, "start_failed"):
             begun = await self._keeping.start_from(task, name)
             return self._hidden(begun) if begun is not None else None
@@ -216,6 +218,14 @@ def discreet_environment(environment: Environment, vault: Vault) -> Environment:
     if isinstance(environment, Keeping):
         return _KeepingDiscreetEnvironment(environment, environment, vault)
     return DiscreetEnvironment(environment, vault)
+
+
+def _require_typed(task: TaskSpec) -> None:
+    """Raise SetupError for a placeholder in what is written or opened before anything is typed: it would stay one."""
+    for part in (task.start, *task.setup):
+        found = PLACEHOLDER.search(part.model_dump_json())
+        if found is not None:
+            raise SetupError("setup_failed", f"the task begins with {found[0]}; a secret can only be typed")
 
 
 def _with_regions(seen: Observation, regions: list[Sensitive], flag: ObservationFlag) -> Observation:
