@@ -52,11 +52,6 @@ def encoded_pattern_of(text: str) -> str:
     return f"{digits}|{found}"
 
 
-def _digits(core: str) -> str:
-    """The regular expression of digits of base64, of which only what is neither letter nor number is ever escaped."""
-    return _BREAK.join(digit if digit.isalnum() else _character(digit) for digit in core)
-
-
 def base64_of(text: str) -> list[str]:
     """What base64 always makes of a text, by where it begins in what is encoded."""
     return [_base64_cores(text.encode(), start)[0] for start in range(3)]
