@@ -58,13 +58,14 @@ def test_just_beyond_the_tolerance_a_fifth_of_the_seam_is_broken(puzzle_type: Ri
             assert min(seam(state.picture, radius).misfits(beyond)) > 0.2
 
 
-def test_the_inner_disc_fits_what_the_ring_has_turned_to() -> None:
-    puzzle = make_puzzle(TwoRings(), 3, 2, "en")
-    state = puzzle.state
+def test_rings_of_which_one_never_fits_have_no_answer() -> None:
+    state = make_puzzle(TwoRings(), 3, 2, "en").state
     assert isinstance(state, TurnedPicture)
-    half = state.model_copy(update={"curves": [[(x, y + 360) for x, y in state.curves[0]], state.curves[1]]})
+    ring, disc = state.curves
+    never = [(0.0, 100.0), (float(REACH), 140.0)]
 
-    assert list(TwoRings().solve(half)) == [puzzle.scene.answer]
+    assert list(TwoRings().solve(state.model_copy(update={"curves": [never, disc]}))) == []
+    assert list(TwoRings().solve(state.model_copy(update={"curves": [ring, never]}))) == []
 
 
 def test_an_arrow_of_the_same_colour_too_many_leaves_two_answers() -> None:
