@@ -17,22 +17,25 @@ _INVISIBLE = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n")
 _WHAT = r"(?:instructions?|prompts?|rules|guidelines|directions)"
 _WORK = r"(?:tasks?|orders)"
-_DROP = r"\b(?:ignore|disregard|forget|override|bypass)\b"
+_DROP = r"(?:ignore|disregard|forget|override|bypass)\b"
 _GIVEN = r"\b(?:previous|prior|above|earlier|all|any|your|system|these|those)\b"
 _MODEL = r"(?:ai|llm|language model|assistant|chatbot|agent)s?"
 _MUST = r"\b(?:must|should|shall|has to|have to|please)\b"
-_WORDINGS = [
+_ENGLISH = [
     rf"{_DROP}[^.!?]{{0,40}}{_GIVEN}[^.!?]{{0,30}}\b{_WHAT}",
     rf"{_DROP}\s+(?:the\s+)?(?:\w+\s+)?(?:instructions?|prompts?)\b",
     # "Ignore all tasks that are done" speaks to a reader: only what came before, or is yours, is a model's.
     rf"{_DROP}[^.!?]{{0,40}}\b(?:previous|prior|above|earlier|your|system)\b[^.!?]{{0,30}}\b{_WORK}",
-    rf"\b(?:you are|act as|behave as|pretend to be)\b[^.!?]{{0,20}}\b(?:an? )?{_MODEL}\b",
-    rf"\b{_MODEL}\b[^.!?]{{0,20}}\b(?:reading|processing|summari[sz]ing|parsing)\b[^.!?]{{0,30}}{_MUST}",
-    rf"\b(?:notes?|message|instructions?|important)\b[^.!?]{{0,12}}\b(?:to|for)\s+(?:(?:the|any|all) )?{_MODEL}\b",
-    r"\b(?:system|developer)\s+(?:prompt|message)\b",
-    r"\b(?:new|real|actual|hidden)\s+(?:system\s+)?instructions?\s*:",
+    rf"(?:you are|act as|behave as|pretend to be)\b[^.!?]{{0,20}}\b(?:an? )?{_MODEL}\b",
+    rf"{_MODEL}\b[^.!?]{{0,20}}\b(?:reading|processing|summari[sz]ing|parsing)\b[^.!?]{{0,30}}{_MUST}",
+    rf"(?:notes?|message|instructions?|important)\b[^.!?]{{0,12}}\b(?:to|for)\s+(?:(?:the|any|all) )?{_MODEL}\b",
+    r"(?:system|developer)\s+(?:prompt|message)\b",
+    r"(?:new|real|actual|hidden)\s+(?:system\s+)?instructions?\s*:",
+    r"do not (?:tell|inform|mention this to|reveal this to)\b[^.!?]{0,20}\b(?:the )?user\b",
+]
+"""Each begins with a word."""
+_OTHERS = [
     r"<\|?(?:im_start|im_end|system|assistant|endoftext)\b|\[/?INST\]|<<SYS>>",
-    r"\bdo not (?:tell|inform|mention this to|reveal this to)\b[^.!?]{0,20}\b(?:the )?user\b",
     r"(?:忽略|无视|忘记|忘掉|不要理会|跳过)[^。！？]{0,12}(?:之前|以上|前面|上述|所有|全部|先前|系统)"
     r"[^。！？]{0,12}(?:指令|指示|提示|命令|规则|要求|内容)",
     r"(?:你|您)(?:现在)?(?:是|将扮演|要扮演|作为)[^。！？]{0,10}(?:人工智能|AI|助手|语言模型|大模型|智能体)",
@@ -40,7 +43,9 @@ _WORDINGS = [
     r"(?:致|给|告诉|请)(?:所有)?(?:AI|人工智能|大模型|语言模型|智能体|模型)[^。！？]{0,20}(?:请|必须|应当|务必|输出|执行)",
     r"(?:不要|勿|切勿)(?:告诉|告知|让)(?:用户|使用者)",
 ]
-_INSTRUCTION = re.compile("|".join(f"(?:{wording})" for wording in _WORDINGS), re.IGNORECASE)
+"""Each begins with a bracket or a Han character."""
+# What all of some wordings begin with is asked once at every place of a text, and not for each of them.
+_INSTRUCTION = re.compile(rf"\b(?=[a-z])(?:{'|'.join(_ENGLISH)})|(?=[<\[⺀-鿿])(?:{'|'.join(_OTHERS)})", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=[|/!?\w])|\[(?=/?INST\])")
 _TAKEN_OUT = "[words meant for a model were here]"
 _REMEMBERED = 4096

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -49,7 +49,8 @@ def dates_in(text: str, today: date) -> list[Dated]:
     lowered = text.lower()
     found: list[tuple[int, Dated]] = []
     taken: list[range] = []
-    for pattern, meaning in _FORMS:
+    signs = {sign for sign, spelled in _SIGNS.items() if any(map(lowered.__contains__, spelled))}
+    for _, pattern, meaning in (form for form in _FORMS if form.sign in signs):
         for match in pattern.finditer(lowered):
             if not any(match.start() in span or match.end() - 1 in span for span in taken):
                 taken.append(range(*match.span()))
@@ -177,7 +178,25 @@ def _month(text: str) -> int:
     return next(named) if text.isascii() and text.isalpha() else _number(text)
 
 
-Forms = list[tuple[str, Callable[[re.Match[str], date], date | None]]]
+Meaning = Callable[[re.Match[str], date], date | None]
+Forms = list[tuple[str, str, Meaning]]
+_SIGNS = {
+    "day": tuple(_DAYS),
+    "weekday": ("day",),
+    "month": tuple(name[:3] for name in _MONTHS),
+    "year": ("19", "20"),
+    "slash": ("/",),
+    "月": ("月",),
+    "年": ("年",),
+    "unit": ("day", "night", "week", "month", "year", "decade"),
+    "ago": ("ago",),
+    "前后": ("前", "后"),
+    "side": ("last", "this", "next", "previous"),
+    "beyond": ("before", "after"),
+    "周": ("周", "星期", "礼拜"),
+    "周月": ("周", "星期", "礼拜", "月"),
+}
+"""One of which stands in every text that a form with that sign can match: most texts are spared most forms."""
 
 
 def _calendar_forms() -> Forms:
@@ -189,27 +208,27 @@ def _calendar_forms() -> Forms:
     han_month, han_day = rf"(?P<m>\d{{1,2}}|{_HAN_PART})\s*月", rf"(?P<d>\d{{1,2}}|{_HAN_PART})\s*[日号]"
     beside_year = rf"(?P<s>{'|'.join(sorted(_YEARS, key=len)[::-1])})年\s*(?:的\s*)?"
     return [
-        (rf"{han_year}\s*{han_month}\s*{han_day}", _ymd),
-        (rf"(?<!\d){year}\s*年\s*{digits}\s*月\s*{day}", _ymd),
-        (rf"(?<![\d.]){year}([-/.]){digits}\2{day}(?!\d)", _ymd),
-        (r"(?<![\w.-])(?P<y>20\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?![\w.-])", _ymd),
-        (rf"\b{day}{ordinal}\s+(?:of\s+)?{month},?\s+{year}\b", _ymd),
-        (rf"\b{day}-{month}-{year}\b", _ymd),
-        (rf"(?<!\d){year}(?:-|,?\s+){month}(?:-|\s+){day}{ordinal}\b(?![:.]\d)", _ymd),
-        (rf"\b{month}\s+{day}{ordinal},?\s+{year}\b", _ymd),
-        (rf"(?<![\d./])(?P<a>{part})([./-])(?P<b>{part})\2{year}(?!\d)", _slashed),
-        (rf"(?<![\d./])(?P<a>{part})/(?P<b>{part})/(?P<y>\d\d)(?![\d./])", _slashed),
-        (rf"{beside_year}{han_month}\s*{han_day}", _beside_year),
-        (rf"{beside_year}{han_month}", _whole_month),
-        (rf"(?P<s>上+|这|本|下+)个?月\s*(?:的\s*)?{han_day}", _beside_month),
-        (rf"{han_year}\s*{han_month}", _whole_month),
-        (rf"\b{month},?\s+{year}\b", _whole_month),
-        (rf"\blast\s+{month}(?!\w|\s+\d)", _last_named_month),
-        (rf"(?<!\d){han_month}\s*{han_day}", _without_year),
-        (rf"\b{day}{ordinal}\s+(?:of\s+)?{month}(?!\w)", _without_year),
-        (rf"\b{month}\s+{day}{ordinal}\b(?![:.]\d)", _without_year),
-        (rf"\b(?:in|of|by|before|during|year)\s+{year}\b(?![-/.])", _whole_year),
-        (rf"{han_year}(?!\d)", _whole_year),
+        ("年", rf"{han_year}\s*{han_month}\s*{han_day}", _ymd),
+        ("年", rf"(?<!\d){year}\s*年\s*{digits}\s*月\s*{day}", _ymd),
+        ("year", rf"(?<![\d.]){year}([-/.]){digits}\2{day}(?!\d)", _ymd),
+        ("year", r"(?<![\w.-])(?P<y>20\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?![\w.-])", _ymd),
+        ("month", rf"\b{day}{ordinal}\s+(?:of\s+)?{month},?\s+{year}\b", _ymd),
+        ("month", rf"\b{day}-{month}-{year}\b", _ymd),
+        ("month", rf"(?<!\d){year}(?:-|,?\s+){month}(?:-|\s+){day}{ordinal}\b(?![:.]\d)", _ymd),
+        ("month", rf"\b{month}\s+{day}{ordinal},?\s+{year}\b", _ymd),
+        ("year", rf"(?<![\d./])(?P<a>{part})([./-])(?P<b>{part})\2{year}(?!\d)", _slashed),
+        ("slash", rf"(?<![\d./])(?P<a>{part})/(?P<b>{part})/(?P<y>\d\d)(?![\d./])", _slashed),
+        ("年", rf"{beside_year}{han_month}\s*{han_day}", _beside_year),
+        ("年", rf"{beside_year}{han_month}", _whole_month),
+        ("月", rf"(?P<s>上+|这|本|下+)个?月\s*(?:的\s*)?{han_day}", _beside_month),
+        ("年", rf"{han_year}\s*{han_month}", _whole_month),
+        ("month", rf"\b{month},?\s+{year}\b", _whole_month),
+        ("month", rf"\blast\s+{month}(?!\w|\s+\d)", _last_named_month),
+        ("月", rf"(?<!\d){han_month}\s*{han_day}", _without_year),
+        ("month", rf"\b{day}{ordinal}\s+(?:of\s+)?{month}(?!\w)", _without_year),
+        ("month", rf"\b{month}\s+{day}{ordinal}\b(?![:.]\d)", _without_year),
+        ("year", rf"\b(?:in|of|by|before|during|year)\s+{year}\b(?![-/.])", _whole_year),
+        ("年", rf"{han_year}(?!\d)", _whole_year),
     ]
 
 
@@ -220,24 +239,33 @@ def _counted_forms() -> Forms:
     units = r"(?P<u>(?:day|night|week|fortnight|month|year|decade)s?)"
     han_count = rf"(?P<n>\d{{1,4}}|半个?|[几数]|(?<!第)(?:{HAN_DIGIT}|[十百千])+)"
     return [
-        ("|".join(rf"\b{name}\b" if name.isascii() else name for name in longest), _named_day),
-        (rf"\bin\s+{count}\s+{units}\b", _offset),
-        (rf"\b{count}\s+{units}\s+ago\b", _offset),
-        (rf"{han_count}\s*(?P<u>个月|星期|礼拜|[天日周年])(?:之?后|以后|之?前|以前)", _offset),
-        (r"(?P<n>半个?)\s*(?P<u>月)(?:之?后|以后|之?前|以前)", _offset),
-        (rf"\b(?:(?P<s>last|this|next)\s+)(?P<w>{weekday})\b", _weekday),
-        (r"(?P<s>上+|这|本|下+)个?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday),
-        (r"\bthe\s+(?P<u>week|month|year)\s+(?:before\s+last|after\s+next)\b", _period_before),
-        (r"\b(?P<s>last|this|next|previous)\s+(?P<u>weekend|week|fortnight|month|year)\b", _period),
-        (rf"(?<![说证表声目以之此当提])(?P<s>{'|'.join(sorted(_YEARS, key=len)[::-1])})年(?![纪龄级轻])", _beside),
-        (r"(?P<s>上+|这|本|下+)个?(?P<u>周末|周|星期|礼拜|月)(?![一二三四五六日天])", _period),
+        ("day", "|".join(rf"\b{name}\b" if name.isascii() else name for name in longest), _named_day),
+        ("unit", rf"\bin\s+{count}\s+{units}\b", _offset),
+        ("ago", rf"\b{count}\s+{units}\s+ago\b", _offset),
+        ("前后", rf"{han_count}\s*(?P<u>个月|星期|礼拜|[天日周年])(?:之?后|以后|之?前|以前)", _offset),
+        ("前后", r"(?P<n>半个?)\s*(?P<u>月)(?:之?后|以后|之?前|以前)", _offset),
+        ("weekday", rf"\b(?:(?P<s>last|this|next)\s+)(?P<w>{weekday})\b", _weekday),
+        ("周", r"(?P<s>上+|这|本|下+)个?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday),
+        ("beyond", r"\bthe\s+(?P<u>week|month|year)\s+(?:before\s+last|after\s+next)\b", _period_before),
+        ("side", r"\b(?P<s>last|this|next|previous)\s+(?P<u>weekend|week|fortnight|month|year)\b", _period),
+        (
+            "年",
+            rf"(?<![说证表声目以之此当提])(?P<s>{'|'.join(sorted(_YEARS, key=len)[::-1])})年(?![纪龄级轻])",
+            _beside,
+        ),
+        ("周月", r"(?P<s>上+|这|本|下+)个?(?P<u>周末|周|星期|礼拜|月)(?![一二三四五六日天])", _period),
     ]
 
 
-def _compiled() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date], date | None]]]:
-    # A Han character beside a Latin word ends it: in ASCII mode it is none of a word's letters.
-    return ((re.compile(pattern, re.ASCII), meaning) for pattern, meaning in (*_calendar_forms(), *_counted_forms()))
+class _Form(NamedTuple):
+    sign: str
+    pattern: re.Pattern[str]
+    meaning: Meaning
 
 
-_FORMS = tuple(_compiled())
+# A Han character beside a Latin word ends it: in ASCII mode it is none of a word's letters.
+_FORMS = tuple(
+    _Form(sign, re.compile(pattern, re.ASCII), meaning)
+    for sign, pattern, meaning in (*_calendar_forms(), *_counted_forms())
+)
 _FIXED = frozenset({_ymd, _slashed, _without_year})

@@ -7,7 +7,6 @@ nothing of what the texts are.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -40,14 +39,16 @@ class Likeness:
         self._least = least
         self._triples: dict[str, Triples] = {}
         self._places: dict[str, int] = {}
-        self._bands: defaultdict[tuple[str, int, bytes], list[str]] = defaultdict(list)
+        # Tuples and no lists: what holds only texts costs the collector of garbage nothing.
+        self._bands: dict[tuple[str, int, bytes], tuple[str, ...]] = {}
 
     def add(self, key: str, text: Print, group: str = "") -> None:
         """Remember a text under a key of its own; only texts of one group are compared."""
         self._triples[key] = text.triples
         self._places[key] = len(self._places)
         for number, band in enumerate(text.bands):
-            self._bands[group, number, band].append(key)
+            place = group, number, band
+            self._bands[place] = (*self._bands.get(place, ()), key)
 
     def like(self, text: Print, group: str = "") -> list[str]:
         """The keys of the texts that are like this one, in the order in which they were added."""
@@ -63,14 +64,16 @@ class Likeness:
 
 def print_of(text: str) -> Print:
     """What a text is recognised by."""
-    triples = frozenset(text[start : start + _LENGTH] for start in range(len(text) - _LENGTH + 1))
+    triples = frozenset([text[start : start + _LENGTH] for start in range(len(text) - _LENGTH + 1)])
     if not triples:
         return Print(triples, ())
     signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
     first, second, third = _PLACES
     hashes = (signs[:-2] * first + signs[1:-1] * second + signs[2:] * third) >> _HALF
-    smallest: npt.NDArray[np.uint64] = ((hashes * _FACTORS) >> _HALF).min(axis=1)
-    return Print(triples, tuple(row.tobytes() for row in smallest.reshape(_BANDS, _ROWS)))
+    # The upper half of the smallest product is the smallest upper half.
+    smallest: npt.NDArray[np.uint64] = (hashes * _FACTORS).min(axis=1) >> _HALF
+    signature, length = smallest.tobytes(), _ROWS * smallest.itemsize
+    return Print(triples, tuple(signature[start : start + length] for start in range(0, len(signature), length)))
 
 
 def shared(one: Triples, other: Triples) -> float:

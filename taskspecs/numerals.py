@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from taskspecs.alternatives import by_first_sign
+
 _HAN = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 _HAN_GROUPS = {"万": 10**4, "亿": 10**8}
@@ -35,10 +37,12 @@ _PLACES = {
 }  # fmt: skip
 _BELOW_HUNDRED = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join([*ONES][1:10])}))?|{'|'.join([*ONES][::-1])})"
 _BELOW_THOUSAND = rf"(?:{_BELOW_HUNDRED} hundred(?: and {_BELOW_HUNDRED}| {_BELOW_HUNDRED})?|{_BELOW_HUNDRED})"
+_INITIALS = "".join(sorted({name[0] for name in (*ONES, *_TENS)}))
 _ENGLISH_NUMBER = re.compile(
-    rf"\b{_BELOW_THOUSAND}(?: thousand(?:(?: and)? {_BELOW_THOUSAND})?)?\b(?![’'])", re.IGNORECASE
+    rf"\b(?=[{_INITIALS}]){_BELOW_THOUSAND}(?: thousand(?:(?: and)? {_BELOW_THOUSAND})?)?\b(?![’'])",
+    re.IGNORECASE,
 )
-_PLACE = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b", re.IGNORECASE)
+_PLACE = re.compile(rf"\b{by_first_sign(_PLACES)}\b", re.IGNORECASE)
 _REMEMBERED = 256
 """Rules ask for the same text one after another."""
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")

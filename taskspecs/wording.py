@@ -16,6 +16,7 @@ from typing import NamedTuple
 import yaml
 
 from pipeline.actions import Model
+from taskspecs.alternatives import by_first_sign
 from taskspecs.numerals import in_digits
 from taskspecs.scripts import same_words
 
@@ -177,16 +178,17 @@ def tokens(text: str) -> list[str]:
 def _fillers() -> re.Pattern[str]:
     fillers = words().fillers
     english, chinese = (
-        "|".join(sorted(map(re.escape, phrases), key=len, reverse=True))
+        by_first_sign(sorted(map(re.escape, phrases), key=len, reverse=True))
         for phrases in (fillers.en, [*map(same_words, fillers.zh)])
     )
-    return re.compile(rf"(?<![a-z0-9])(?:{english})(?![a-z0-9])|{chinese}")
+    return re.compile(rf"(?<![a-z0-9]){english}(?![a-z0-9])|{chinese}")
 
 
 def _alternatives(phrases: Phrases) -> re.Pattern[str] | None:
     english = [_GAP_EN.join(map(_words, phrase.split(_GAP))) for phrase in phrases.en]
-    parts = [rf"\b(?:{'|'.join(english)})\b"] if english else []
-    parts += [_GAP_ZH.join(map(re.escape, phrase.split(_GAP))) for phrase in phrases.zh]
+    chinese = [_GAP_ZH.join(map(re.escape, phrase.split(_GAP))) for phrase in phrases.zh]
+    parts = [rf"\b{by_first_sign(english)}\b"] if english else []
+    parts += [by_first_sign(chinese)] if chinese else []
     return re.compile("|".join(parts), re.IGNORECASE) if parts else None
 
 
