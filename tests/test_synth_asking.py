@@ -105,6 +105,35 @@ def test_states_are_told_as_one_says_them_of_the_role(role: str, english: str, c
     assert any(chinese in text for text in texts(state, page, language="zh"))
 
 
+def test_a_control_that_is_called_after_its_record_does_not_give_the_answer_away() -> None:
+    named = [
+        element(f"Select {title}", (200, 100.0 + 40 * number), record=number)
+        for number, title in enumerate(("Books", "Tea", "Lamp"))
+    ]
+    page = scene(shown([*LIST, *named], PARCELS))
+
+    said = [question.instruction for question in islice(reasoning(page), 60)]
+
+    assert any('"Open"' in text for text in said)
+    assert not any('"Select' in text for text in said)
+
+
+def test_boxes_whose_names_cannot_be_seen_are_not_called_by_them() -> None:
+    silent = [element(f"Select {name}", (0, top), role="checkbox", text="") for name, top in (("A", 0.0), ("B", 40.0))]
+    label = element("Select A", (100, 0), kind="text", role="text", labels=True)
+
+    assert not texts(literal, silent)
+    assert all('"Select A"' in text for text in texts(literal, [*silent, label]))
+    assert texts(literal, [*silent, label])
+
+
+def test_colours_are_told_in_the_language_of_the_question() -> None:
+    swatches = [element(name, (left, 0), colour=name, text="") for name, left in (("红色", 0), ("蓝色", 100))]
+
+    assert {word for text in texts(attribute, swatches) for word in ("red", "blue") if word in text} == {"red", "blue"}
+    assert not any(HAN.search(text) for text in texts(attribute, swatches) if "colour" in text or "swatch" in text)
+
+
 def test_chinese_counts_by_the_right_word() -> None:
     rows = [one.model_copy(update={"en": "row", "zh": "行"}) for one in PARCELS]
     mails = [one.model_copy(update={"en": "message", "zh": "邮件"}) for one in PARCELS]

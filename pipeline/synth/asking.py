@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
 from pipeline.synth.solving import HOLDERS, Wanted, drawn, mentions, solve
-from pipeline.synth.wording import known, sentences, word
+from pipeline.synth.wording import colour, known, sentences, word
 from pipeline.words import GroundingKind
 
 LONGEST = 60
@@ -98,6 +98,8 @@ def literal(scene: Scene) -> Iterator[Question]:
             continue
         role = scene.role(element)
         if element.role in _TYPED | _TICKED:
+            if not _told(element, name, scene.shown):
+                continue
             wanted = Wanted(label=name, role=element.role)
             way = "typed" if element.role in _TYPED else "ticked"
         elif worded(element) and mentions(name, scene.shown) == [element]:
@@ -106,6 +108,12 @@ def literal(scene: Scene) -> Iterator[Question]:
             continue
         if solve(wanted, scene.shown) == [element]:
             yield asked(scene, "literal", element, wanted, scene.say(way, x=name, role=role))
+
+
+def _told(element: Element, name: str, shown: Shown) -> bool:
+    """Whether one can see what a field or box is called, or need not, since there is no other of its role."""
+    alone = sum(other.role == element.role for other in shown.elements) == 1
+    return alone or any(other.kind == "text" and other.whole and other.text == name for other in shown.elements)
 
 
 def _quotable(element: Element, name: str) -> bool:
@@ -160,7 +168,9 @@ def attribute(scene: Scene) -> Iterator[Question]:
         if element.colour:
             wanted = Wanted(colour=element.colour)
             if solve(wanted, scene.shown) == [element]:
-                yield asked(scene, "attribute", element, wanted, scene.say("colour", x=element.colour))
+                yield asked(
+                    scene, "attribute", element, wanted, scene.say("colour", x=colour(element.colour, scene.language))
+                )
         for extreme in _EXTREMES.get(element.role, ()):
             wanted = Wanted(role=element.role, extreme=extreme)
             if solve(wanted, scene.shown) == [element]:

@@ -65,7 +65,7 @@ def _counted(scene: Scene) -> Iterator[Question]:
             yield asked(
                 scene, "spatial", target, wanted, scene.say("nthtitle", nth=nth, n=place, **kind_words(scene, entry))
             )
-        elif target.kind == "control":
+        elif target.kind == "control" and _shared(scene, target):
             words = {"nth": nth, "n": place, "role": scene.role(target), "x": called(target)}
             text = scene.say("nth", **words, **kind_words(scene, entry))
             yield asked(scene, "spatial", target, wanted, text)
@@ -99,7 +99,7 @@ def _about(scene: Scene, number: int, fact: str) -> Iterator[Question]:
         wanted = Wanted(label=called(target), role=target.role, record=number)
         if called(target) == entry.title:
             yield asked(scene, "reasoning", target, wanted, scene.say("reasoningtitle", **words))
-        elif target.kind == "control":
+        elif target.kind == "control" and _shared(scene, target):
             text = scene.say("reasoning", x=called(target), role=scene.role(target), **words)
             yield asked(scene, "reasoning", target, wanted, text)
 
@@ -107,13 +107,20 @@ def _about(scene: Scene, number: int, fact: str) -> Iterator[Question]:
 def _written(scene: Scene) -> Iterator[Question]:
     for target, number in _within(scene):
         entry = scene.shown.records[number]
-        if target.kind != "control" or not entry.by or called(target) == entry.title:
+        if target.kind != "control" or not entry.by or not _shared(scene, target):
             continue
         seen = [element for element in scene.shown.within(number) if element.text == entry.by and element.whole]
         if len(seen) == 1 and not seen[0].cut and sum(other.by == entry.by for other in scene.shown.records) == 1:
             wanted = Wanted(label=called(target), role=target.role, record=number)
             words = {"by": entry.by, "x": called(target), "role": scene.role(target), **kind_words(scene, entry)}
             yield asked(scene, "reasoning", target, wanted, scene.say("sender", **words))
+
+
+def _shared(scene: Scene, target: Element) -> bool:
+    """Whether other records have a control of that name: one that is called after its record gives the answer away."""
+    return any(
+        other.record not in (target.record, -1) and called(other) == called(target) for other in scene.shown.elements
+    )
 
 
 def kind_words(scene: Scene, entry: Entry) -> dict[str, str]:

@@ -60,6 +60,12 @@ def ordinal(number: int, language: str) -> str:
     return str(number) if language == "zh" else _ORDINALS[number - 1]
 
 
+def colour(name: str, language: str) -> str:
+    """A colour that a screen names in its language, in the language that is asked in; as it is where none is known."""
+    found = next((pair for pair in pairs("colours") if name.casefold() in pair), None)
+    return found[LANGUAGES.index(language)] if found else name
+
+
 def measure(noun: str) -> str:
     """What Chinese counts such things by; other languages have no place for it in their sentences."""
     return str(_words()["measures"].get(noun, "个"))
