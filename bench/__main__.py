@@ -34,6 +34,7 @@ BENCHMARKS = (
     "llm",
     "main_job",
     "miniwob_truth",
+    "puzzles",
     "safety_gate",
     "vm_restore",
     "votes",
