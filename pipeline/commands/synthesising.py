@@ -16,6 +16,7 @@ from pipeline.commands.shell import Command, Folder, examples
 from pipeline.config import RunConfig, load_config
 from pipeline.errors import ConfigError
 from pipeline.llm import Client, LocalLimiter, demand, probe
+from pipeline.puzzles.showing import holds_puzzles, puzzle_gallery
 from pipeline.reaper import Scratch, sweep
 from pipeline.records import ModelCall
 from pipeline.synth.balance import draw_balance
@@ -38,7 +39,10 @@ SCREENS_EXAMPLES = examples(
     " model.base_url=http://127.0.0.1:8000/v1 model.name=my-model model.max_tokens=16000",
     "pathproof synth screens scenarios.yaml --n 8 --out data/own.jsonl --config my-models.yaml",
 )
-GALLERY_EXAMPLES = examples("pathproof synth gallery data/grounding --screens 60 --out gallery.html")
+GALLERY_EXAMPLES = examples(
+    "pathproof synth gallery data/grounding --screens 60 --out gallery.html",
+    "pathproof synth gallery data/puzzles --screens 78 --out puzzles.html",
+)
 BALANCE_EXAMPLES = examples("pathproof synth balance data/grounding --out balance.svg")
 
 
@@ -89,11 +93,12 @@ def screens(
 def gallery(
     folder: Folder,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("gallery.html"),
-    screens: Annotated[int, typer.Option(metavar="N", min=1, help="Screens to show, drawn by lot.")] = 40,
+    screens: Annotated[int, typer.Option(metavar="N", min=1, help="Screens or puzzles to show, drawn by lot.")] = 40,
     seed: Annotated[int, typer.Option(metavar="N", help="Draws other screens.")] = 0,
 ) -> int:
-    """Write one page with screens, their labels drawn on them, and how the rows are spread."""
-    out.write_text(draw_gallery(folder, screens, seed), encoding="utf-8")
+    """Write one page with screens or puzzles, their labels drawn on them, and how the rows are spread."""
+    draw = puzzle_gallery if holds_puzzles(folder) else draw_gallery
+    out.write_text(draw(folder, screens, seed), encoding="utf-8")
     typer.echo(str(out))
     return 0
 
