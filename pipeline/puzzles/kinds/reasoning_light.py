@@ -51,7 +51,7 @@ class Shadow(OptionPuzzle[Shadows]):
         """Four pictures; the harder it is, the more shadows are on the right side but not as long as they must be."""
         pictures = []
         for place in range(4):
-            side, up, top = rng.choice((-1, 1)), rng.randint(76, 88), rng.randint(30, 38)
+            side, up, top = rng.choice((-1, 1)), rng.randint(72, 82), rng.randint(30, 37)
             picture = Lit(sun=(side * rng.randint(26, 58), up), top=top, shadow=0)
             cast = picture.cast
             if place:
