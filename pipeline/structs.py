@@ -96,6 +96,15 @@ class TargetUnderPoint(Model):
     states: list[str] = Field(default_factory=list)
 
 
+class LeadingTarget(TargetUnderPoint):
+    """One that leads somewhere by its page's own word, as links and buttons of forms do; rows keep the target alone.
+
+    `leads_to` is the method and the address, such as `POST http://host/items/3/delete`.
+    """
+
+    leads_to: str
+
+
 class GateDecision(Model):
     """What the gate said before execution."""
 

@@ -11,7 +11,7 @@ from pipeline.config import override_config, parse_config
 from pipeline.errors import ConfigError
 from pipeline.permissions import load_profile, profile_names
 from pipeline.safety import ConsequenceGate, gate_of
-from pipeline.structs import Node
+from pipeline.structs import LeadingTarget, Node
 from tests.safetyscenes import CLICK, button, clicked, screen, text, ticked, under
 from tests.webworld import task_at
 
@@ -173,6 +173,26 @@ def test_an_address_is_judged_by_where_it_leads(address: str, decision: str) -> 
     gate = gate_of(parse_config({"allow": ["sheets.example.com"]}))
 
     assert gate.rule(task_at(), ours, Launch(url=address), None).decision == decision
+
+
+@pytest.mark.parametrize(
+    ("leads_to", "decision"),
+    [
+        ("GET https://sheets.example.com/items/7/delete", "refuse"),
+        ("POST https://sheets.example.com/transfer", "refuse"),
+        ("GET https://sheets.example.com/transfer", "allow"),
+        ("GET https://sheets.example.com/?action=logout", "refuse"),
+        ("GET https://sheets.example.com/wiki/How_to_delete_a_page", "allow"),
+        ("GET http://127.0.0.1:4000/items/7/delete", "allow"),
+        ("GET http://[", "allow"),
+    ],
+)
+def test_a_link_and_a_form_are_judged_by_where_they_lead(leads_to: str, decision: str) -> None:
+    ours = screen(text("Ours"), button("Next")).model_copy(update={"location": "http://127.0.0.1:4000/"})
+    gate = gate_of(parse_config({"allow": ["sheets.example.com"]}))
+    target = LeadingTarget(role="link", name="Show more", leads_to=leads_to)
+
+    assert gate.rule(task_at(), ours, CLICK, target).decision == decision
 
 
 @pytest.mark.parametrize("name", ["Add to cart", "Star", "Archive", "♥", "收藏", ""])

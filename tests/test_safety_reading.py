@@ -10,7 +10,7 @@ from pipeline.actions import AcceptDialog, Action, Hotkey, Launch, Point, PressE
 from pipeline.protocols import Observation
 from pipeline.safety.classes import commanded, kinds, told
 from pipeline.safety.reading import read
-from pipeline.structs import Node, TargetUnderPoint
+from pipeline.structs import LeadingTarget, Node, TargetUnderPoint
 from pipeline.words import Consequence
 from tests.safetyscenes import CLICK, button, screen, text, ticked, under
 
@@ -176,6 +176,16 @@ def test_personal_data_and_passwords_that_are_typed() -> None:
 def test_addresses_that_change_something_when_visited() -> None:
     assert kinds_of(screen(), Launch(url="http://127.0.0.1/items/3/delete?yes=1")) == ["delete"]
     assert kinds_of(screen(), Launch(url="http://127.0.0.1/help/deleting")) == []
+
+
+def test_an_address_adds_to_what_says_nothing_and_not_to_what_says_its_own() -> None:
+    def pressing(name: str, role: str, leads_to: str) -> list[str]:
+        return kinds_of(screen(button(name)), CLICK, LeadingTarget(role=role, name=name, leads_to=leads_to))
+
+    assert pressing("♥", "link", "GET http://127.0.0.1/items/3/delete") == ["delete"]
+    assert pressing("Details", "link", "GET http://127.0.0.1/checkout") == []
+    assert pressing("♥", "button", "POST http://127.0.0.1/checkout") == ["order"]
+    assert pressing("Pay now", "button", "POST http://127.0.0.1/items/3/delete") == ["pay"]
 
 
 def test_a_dialog_that_is_accepted_unseen_is_judged_by_the_page() -> None:

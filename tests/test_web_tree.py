@@ -8,7 +8,7 @@ import pytest_asyncio
 from pipeline.actions import Pixel
 from pipeline.envs.browser import Browser
 from pipeline.protocols import Observation
-from pipeline.structs import TargetUnderPoint
+from pipeline.structs import LeadingTarget, TargetUnderPoint
 from tests.webserver import PAGES, page
 from tests.webworld import World, node, running_browser, running_world, spot
 
@@ -117,6 +117,36 @@ async def test_open_shadow_roots_are_read_and_hit(world: World) -> None:
     assert (target.role, target.name) == ("button", "In a shadow")
     await world.do("Click", pixel)
     assert (await world.look()).title == "inside"
+
+
+LEADING = """<a href=/items/3/delete>Link</a><a href=#part>Part</a>
+<a href="javascript:void 0">Script</a><a href="http://[">Odd</a>
+<form action=/posted method=post><input name=action value=x><button>Sends</button>
+<button formaction=/other formmethod=get>Other</button><button type=button>Plain</button></form>
+<form><button>Here</button></form><button>Loose</button>"""
+
+
+async def test_links_and_buttons_of_forms_say_where_they_lead(world: World) -> None:
+    seen = await world.open(LEADING)
+    found = {}
+    for role, name in [("link", one) for one in ("Link", "Part", "Script", "Odd")] + [
+        ("button", one) for one in ("Sends", "Other", "Plain", "Here", "Loose")
+    ]:
+        target = await world.environment.target(spot(seen, role, name))
+        found[name] = target.leads_to if isinstance(target, LeadingTarget) else None
+
+    url = world.server.url
+    assert found == {
+        "Link": f"GET {url}/items/3/delete",
+        "Part": None,
+        "Script": None,
+        "Odd": None,
+        "Sends": f"POST {url}/posted",
+        "Other": f"GET {url}/other",
+        "Plain": None,
+        "Here": f"GET {url}/",
+        "Loose": None,
+    }
 
 
 async def test_frames_of_the_same_site_are_read_and_hit(world: World) -> None:

@@ -28,7 +28,7 @@ from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, Tre
 from pipeline.frames import frame_of
 from pipeline.protocols import ActResult, Observation
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
-from pipeline.structs import Box, EnvironmentInfo, Node, TargetUnderPoint
+from pipeline.structs import Box, EnvironmentInfo, LeadingTarget, Node, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
 
@@ -379,13 +379,15 @@ def _tree(look: Look) -> Tree:
 
 
 def _target(found: dict[str, Any]) -> TargetUnderPoint:
-    return TargetUnderPoint(
+    target = TargetUnderPoint(
         role=found["role"],
         name=found["name"],
         box=_box(found["box"]),
         covered_by=found["covered"],
         states=found["states"],
     )
+    leads_to = found.get("leads")
+    return LeadingTarget(**dict(target), leads_to=leads_to) if leads_to else target
 
 
 def _box(sides: list[int] | None) -> Box | None:

@@ -19,7 +19,7 @@ from pipeline.safety.classes import kind_of
 from pipeline.safety.finding import Finding
 from pipeline.safety.permission import refusal_of
 from pipeline.safety.reading import can_act, read, unread
-from pipeline.structs import GateDecision, TargetUnderPoint
+from pipeline.structs import GateDecision, LeadingTarget, TargetUnderPoint
 from pipeline.tasks import TaskSpec
 
 _STRICTNESS = ("allow", "ask", "refuse")
@@ -48,7 +48,7 @@ class ConsequenceGate:
         Raises ModelError when it does not answer: what nobody has looked at does not happen.
         """
         ruling = self.rule(task, observation, action, target)
-        profile = self._profile(observation, action)
+        profile = self._profile(observation, action, target)
         if self._second is None or ruling.decision == "refuse" or not (can_act(action) and profile.can_stop):
             return ruling
         opinion = await self._second.of(task, observation, action, target)
@@ -58,7 +58,7 @@ class ConsequenceGate:
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """The strictest of what the profile says of everything that the action would bring about."""
-        profile = self._profile(observation, action)
+        profile = self._profile(observation, action, target)
         decisions = [_ruled(profile, task, finding) for finding in read(observation, action, target, task.platform)]
         if decisions:
             return max(decisions, key=_strictness)
@@ -71,9 +71,10 @@ class ConsequenceGate:
         """The calls of the second opinion since the last time."""
         return self._second.drain_calls() if self._second is not None else []
 
-    def _profile(self, observation: Observation, action: Action) -> Profile:
+    def _profile(self, observation: Observation, action: Action, target: TargetUnderPoint | None) -> Profile:
         """The profile of where this is, and of where it leads: another one on sites whose state nobody puts back."""
-        places = [observation.location, *([action.url] if isinstance(action, Launch) else [])]
+        leads_to = target.leads_to.partition(" ")[2] if isinstance(target, LeadingTarget) else ""
+        places = [observation.location, action.url if isinstance(action, Launch) else leads_to]
         if self._live is not None and any(map(self._live.sites.permits_url, places)):
             return self._live.profile
         return self._usual

@@ -8,6 +8,7 @@ instruction says plays no part. Every action is either read or can bring nothing
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from urllib.parse import parse_qsl, unquote
 
 from pipeline.actions import (
@@ -29,7 +30,7 @@ from pipeline.safety.finding import Finding, found_at
 from pipeline.safety.keying import entered_at, keys_pressed, typed
 from pipeline.safety.pressing import accepted, pressed, unclassified
 from pipeline.safety.scene import COMMANDS, Scene, scene_of
-from pipeline.structs import TargetUnderPoint
+from pipeline.structs import LeadingTarget, TargetUnderPoint
 from pipeline.words import Consequence, Platform
 
 PRESSES = frozenset({"Click", "DoubleClick", "LongPress", "MiddleClick", "TripleClick"})
@@ -55,6 +56,8 @@ _ADDRESSES: dict[str, Consequence] = {
     "transfer": "transfer",
 }
 """Parts of addresses that change something when they are only visited."""
+_VISITED = frozenset({"delete", "destroy", "logout", "purge", "remove", "unsubscribe"})
+"""Those of them that links ask for as well: the others are pages with a form of their own."""
 _CONFIRMING = frozenset({"accept", "agree", "approve", "confirm", "confirmed", "consent", "yes"})
 _ASKING = frozenset({"action", "cmd", "do", "method", "op", "operation"})
 """Parameters of addresses that say what is to be done."""
@@ -89,8 +92,17 @@ def can_act(action: Action) -> bool:
 def _read(scene: Scene, observation: Observation, action: Action, target: TargetUnderPoint | None) -> list[Finding]:
     slides = action.type == "Drag" and target is not None and target.role in COMMANDS
     if action.type in PRESSES or slides:
-        return pressed(scene, target, opens=action.type == "DoubleClick") if target is not None else []
+        return _pressed(scene, target, opens=action.type == "DoubleClick") if target is not None else []
     return _carried_out(scene, observation, action)
+
+
+def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool) -> list[Finding]:
+    """What a control says of itself; where it says nothing, what the address says that it leads to."""
+    found = pressed(scene, target, opens=opens)
+    if not isinstance(target, LeadingTarget) or any(one.place != "form" for one in found):
+        return found
+    method, _, address = target.leads_to.partition(" ")
+    return [*_addressed(address, _ADDRESSES if method == "POST" else _VISITED), *found]
 
 
 def _carried_out(scene: Scene, observation: Observation, action: Action) -> list[Finding]:
@@ -107,7 +119,7 @@ def _carried_out(scene: Scene, observation: Observation, action: Action) -> list
         case SelectOption():
             return _selected(scene, action)
         case Launch():
-            return _launched(action)
+            return _addressed(action.url, _ADDRESSES)
         case AcceptDialog():
             return accepted(scene)
         case _:
@@ -136,15 +148,15 @@ def _selected(scene: Scene, action: SelectOption) -> list[Finding]:
     return [Finding(match.kind, match.words, "control", [name or scene.title])]
 
 
-def _launched(action: Launch) -> list[Finding]:
-    """An address that changes something when it is only visited: by the first word of one of its parts."""
-    address = parts_of(action.url)
+def _addressed(url: str, verbs: Collection[str]) -> list[Finding]:
+    """An address that changes something when it is asked for: by the first or last word of one of its parts."""
+    address = parts_of(url)
     named = [_WORDS.findall(part) for part in unquote(address.path).strip("/").split("/")]
     asked = parse_qsl(address.query)
     named += [_WORDS.findall(value) for name, value in asked if name.lower() in _ASKING]
-    verbs = [words[at].lower() for words in named if words for at in ((0,) if len(words) > 2 else (0, -1))]
-    found = [_ADDRESSES[verb] for verb in verbs if verb in _ADDRESSES]
+    said = [words[at].lower() for words in named if words for at in ((0,) if len(words) > 2 else (0, -1))]
+    found = [_ADDRESSES[verb] for verb in said if verb in verbs]
     confirmed = {name.lower() for name, value in asked if value.lower() in ("1", "true", "yes")}
     if not found and confirmed & _CONFIRMING:
         found = ["submit"]
-    return [Finding(kind_of(found[-1]), action.url, "address", [action.url])] if found else []
+    return [Finding(kind_of(found[-1]), url, "address", [url])] if found else []

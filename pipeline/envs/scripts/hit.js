@@ -86,7 +86,25 @@ function described(element, found, ratio, covered) {
   const offset = element.ownerDocument === found.element.ownerDocument ? found : { dx: 0, dy: 0 };
   const rect = shifted(mainRect(element, getComputedStyle(element)), offset);
   const states = statesOf(element, focusedElement(document));
-  return { role, name: cut(nameOf(element, role), MAX_NAME), box: pixels(rect, ratio), states, covered, stamp: stamp() };
+  const name = cut(nameOf(element, role), MAX_NAME);
+  return { role, name, box: pixels(rect, ratio), states, covered, stamp: stamp(), leads: leadsTo(element) };
+}
+
+// The request that a press makes by the page's own word: of a link, or of a button that sends its form. What scripts make
+// of the press is not known.
+function leadsTo(element) {
+  const link = element.closest("a[href], area[href]");
+  const form = element.matches("button, input[type=submit], input[type=image]") && element.type !== "button" && element.type !== "reset" && element.form;
+  if (!link && !form) return null;
+  const address = link ? String(link.href) : element.hasAttribute("formaction") ? element.formAction : form.getAttribute("action") || document.location.href;
+  const method = link ? "get" : element.formMethod || form.getAttribute("method") || "get";
+  try {
+    const whole = new URL(address, element.baseURI);
+    const here = whole.hash && whole.href.split("#")[0] === document.location.href.split("#")[0];
+    return /^https?:$/.test(whole.protocol) && !(link && here) ? `${method.toUpperCase()} ${whole.href.slice(0, MAX_NAME * 4)}` : null;
+  } catch {
+    return null;
+  }
 }
 
 // The words for what lies on top: its nearest part with a meaning, else its text.
