@@ -80,6 +80,7 @@ def test_only_the_one_character_of_another_script_is_foreign() -> None:
     assert found(Foreign(), state("ДRЖ")) == [["m1"]]
     assert found(Foreign(), state("ДR")) == [["m0"], ["m1"]]
     assert found(Foreign(), state("ДRЖS")) == []
+    assert found(Foreign(), state("ДR한")) == []
 
 
 def test_a_colour_is_found_by_its_name_in_either_language() -> None:
