@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 from random import Random
@@ -120,7 +121,8 @@ def placed(
 ) -> list[Sticker]:
     """Icons at places of their own, right of and below what is kept; none when they do not fit."""
     kept = [((WIDTH / 2, top - WIDTH / 2), WIDTH)] if top else [((left - HEIGHT / 2, HEIGHT / 2), HEIGHT)]
-    spots = scatter(rng, len(names), size * 1.25 if tilt else size, HEIGHT, gap=4.0, taken=kept)
+    room = size * (math.cos(math.radians(tilt)) + math.sin(math.radians(tilt)))
+    spots = scatter(rng, len(names), room, HEIGHT, gap=4.0, taken=kept)
     if len(spots) < len(names):
         return []
     return [

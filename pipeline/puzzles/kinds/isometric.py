@@ -62,6 +62,11 @@ def shape(cubes: Sequence[Vector]) -> tuple[Vector, ...]:
     return min(tuple(moved(cubes, turn)) for turn in turns())
 
 
+def flipped(cubes: Iterable[Vector]) -> list[Vector]:
+    """The mirror's image."""
+    return [(-x, y, z) for x, y, z in cubes]
+
+
 def seen_at(place: tuple[float, float, float]) -> Spot:
     """Where a place is drawn, from where 0, 0, 0 is."""
     x, y, z = place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
@@ -117,7 +118,7 @@ class Layer(OptionPuzzle[Pile]):
     """Height of the pile."""
 
     def draw(self, rng: Random, level: Level, language: Language) -> Pile:
-        """Three to five sheets around one place."""
+        """Three to five sheets, each of them near the one before."""
         count = 2 + level
         forms = rng.sample([name for name in FORMS if name not in ("moon", "cross")], count)
         colours = rng.sample(range(len(COLOURS)), count)
@@ -125,11 +126,11 @@ class Layer(OptionPuzzle[Pile]):
             Sheet(
                 form=name,
                 colour=colour,
-                spot=(round(160 + rng.uniform(-66, 66), 1), round(95 + rng.uniform(-34, 34), 1)),
+                spot=spot,
                 size=rng.randint(76, 104),
                 angle=rng.randint(-25, 25),
             )
-            for name, colour in zip(forms, colours, strict=True)
+            for name, colour, spot in zip(forms, colours, _heap(rng, count), strict=True)
         ]
         asked = rng.choice(("back", "front"))
         marks = shuffled_marks(rng, count)
@@ -138,11 +139,11 @@ class Layer(OptionPuzzle[Pile]):
         return Pile(variant=rng.randrange(10_000), marks=marks, meant=meant, sheets=sheets, shown=shown, asked=asked)
 
     def solve(self, state: Pile) -> Iterator[Answer]:
-        """Each sheet that is seen to lie on (or under) no other one, and each that is hardly seen."""
+        """Each sheet that is seen to lie on (or under) no other one; any of them when one is hardly seen."""
         covers, seen, whole = self._looked_at(state.sheets)
+        hidden = any(places < 0.3 * all_places for places, all_places in zip(seen, whole, strict=True))
+        side = 0 if state.asked == "back" else 1
         for name, number in zip(state.marks, state.shown, strict=True):
-            side = 0 if state.asked == "back" else 1
-            hidden = seen[number] < 0.3 * whole[number]
             if hidden or all(pair[side] != number for pair, places in covers.items() if places > 1):
                 yield Clicked(marks=[name])
 
@@ -152,15 +153,16 @@ class Layer(OptionPuzzle[Pile]):
         seen, whole = [0] * len(sheets), [0] * len(sheets)
         outlines = [sheet.outline for sheet in sheets]
         for y in range(0, int(self._pile), self._step):
-            borders = [_crossed(outline, y) for outline in outlines]
-            for x in range(0, int(WIDTH), self._step):
-                there = [number for number, border in enumerate(borders) if sum(left < x for left in border) % 2]
-                for number in there:
-                    whole[number] += 1
-                for number in there[:-1]:
-                    covers[there[-1], number] = covers.get((there[-1], number), 0) + 1
-                if there:
-                    seen[there[-1]] += 1
+            rows = [_row(outline, y, self._step) for outline in outlines]
+            higher = 0
+            for number in reversed(range(len(sheets))):
+                free = rows[number] & ~higher
+                for lower in range(number):
+                    places = (free & rows[lower]).bit_count()
+                    covers[number, lower] = covers.get((number, lower), 0) + places
+                seen[number] += free.bit_count()
+                whole[number] += rows[number].bit_count()
+                higher |= rows[number]
         return covers, seen, whole
 
     def scene(self, state: Pile, language: Language) -> Scene:
@@ -182,14 +184,25 @@ class Layer(OptionPuzzle[Pile]):
         return self.picked(state, language, regions, drawn, height=262, above=pile, asked=asked)
 
 
-def _crossed(outline: Region, y: float) -> list[float]:
-    """Where a level line crosses an outline."""
-    corners = outline.corners
-    return [
-        left + (right - left) * (y - top) / (bottom - top)
-        for (left, top), (right, bottom) in zip(corners, [*corners[1:], corners[0]], strict=True)
-        if (top > y) != (bottom > y)
-    ]
+def _heap(rng: Random, count: int) -> list[Spot]:
+    """The middles of sheets in a pile."""
+    spots = [(rng.uniform(90, 230), rng.uniform(62, 128))]
+    while len(spots) < count:
+        turn, far = rng.uniform(0, math.tau), rng.uniform(42, 64)
+        x, y = spots[-1][0] + far * math.cos(turn), spots[-1][1] + far * math.sin(turn)
+        if 60 <= x <= 260 and 58 <= y <= 132:
+            spots.append((x, y))
+    return [(round(x, 1), round(y, 1)) for x, y in spots]
+
+
+def _row(outline: Region, y: float, step: int) -> int:
+    """Which places of a level line are inside an outline: a bit for each."""
+    every, corners, row = (1 << int(WIDTH) // step) - 1, outline.corners, 0
+    for (left, top), (right, bottom) in zip(corners, [*corners[1:], corners[0]], strict=True):
+        if (top > y) != (bottom > y):
+            border = left + (right - left) * (y - top) / (bottom - top)
+            row ^= (every << math.ceil(border / step)) & every
+    return row
 
 
 def _sheet_paint(one: Sheet) -> str:

@@ -15,6 +15,7 @@ from pipeline.puzzles.kinds.isometric import (
     Side,
     Vector,
     cross,
+    flipped,
     moved,
     on_side,
     parts_seen,
@@ -332,8 +333,9 @@ class RotateSolid(OptionPuzzle[Solids]):
         """Solids of five to seven cubes; wrong ones have one cube elsewhere, and a hard one is the mirror's image."""
         cubes = _grown(rng, 4 + level)
         first = _shown(rng, cubes, [])
-        solids = [cubes, [(-x, y, z) for x, y, z in cubes]] if level == 3 else [cubes]
-        while first and len(solids) < 3 + (level > 1):
+        solids = [cubes, flipped(cubes)] if level == 3 else [cubes]
+        differ = len({shape(one) for one in solids}) == len(solids)
+        while first and differ and len(solids) < 3 + (level > 1):
             solids.append(_unlike(rng, solids))
         options = [_shown(rng, one, first) for one in solids]
         marks = shuffled_marks(rng, len(options))
@@ -347,11 +349,11 @@ class RotateSolid(OptionPuzzle[Solids]):
         )
 
     def solve(self, state: Solids) -> Iterator[Answer]:
-        """Each solid that some turn makes of the first one, and each that is not seen well enough to say."""
+        """Each solid that some turn makes of the first one, or any when one is not seen well enough."""
         if not state.solid or not all(state.options):
             return  # one of them cannot be shown
+        hidden = any(min(parts_seen(one).values()) < _ENOUGH for one in (state.solid, *state.options))
         for name, one in zip(state.marks, state.options, strict=True):
-            hidden = min(parts_seen(one).values()) < _ENOUGH
             if hidden or shape(one) == shape(state.solid):
                 yield Clicked(marks=[name])
 
@@ -390,7 +392,7 @@ def _connected(cubes: Sequence[Vector]) -> bool:
 
 def _unlike(rng: Random, solids: Sequence[list[Vector]]) -> list[Vector]:
     """The first solid with one cube elsewhere, so that it is none of those and none of their mirror's images."""
-    known = {shape(one) for one in solids} | {shape([(-x, y, z) for x, y, z in one]) for one in solids}
+    known = {shape(one) for one in solids} | {shape(flipped(one)) for one in solids}
     while True:
         other = list(solids[0])
         other.remove(rng.choice(other))
