@@ -1,27 +1,24 @@
-"""Work that is begun ahead of its turn: several pieces at the same time, their results in order.
+"""Work that is begun a little ahead and taken in order.
 
-Knows nothing of the work.
+Knows nothing of what is worked on.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, Coroutine, Iterable
+from typing import TypeVar
 
-Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-async def in_turn(
-    pieces: Iterable[Piece], work: Callable[[Piece], Coroutine[Any, Any, Result]], at_once: int
-) -> AsyncGenerator[Result, None]:
-    """The results of all pieces in their order; what is under way when it is closed is cancelled and waited for."""
+async def ahead(work: Iterable[Coroutine[None, None, Result]], at_once: int) -> AsyncGenerator[Result, None]:
+    """The results in the order of the work, of which so many are under way; what is left at the end is given up."""
     waiting: deque[asyncio.Task[Result]] = deque()
     try:
-        for piece in pieces:
-            waiting.append(asyncio.create_task(work(piece)))
+        for one in work:
+            waiting.append(asyncio.create_task(one))
             if len(waiting) == at_once:
                 yield await waiting.popleft()
         while waiting:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pipeline import manifest
 from pipeline.actions import Click, Drag, LongPress, Model, Point
-from pipeline.ahead import in_turn
+from pipeline.ahead import ahead
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, EnvError, RunError
 from pipeline.file_names import RUN_FILE
@@ -129,7 +129,7 @@ async def _fill(
     while count < order.puzzles:
         batch: list[Model] = []
         tickets = [_ticket(order, one) for one in range(number, number + min(_PER_BATCH, order.puzzles - count))]
-        async with aclosing(in_turn(tickets, lambda ticket: _tried(replayer, ticket), _AT_ONCE)) as all_tried:
+        async with aclosing(ahead((_tried(replayer, ticket) for ticket in tickets), _AT_ONCE)) as all_tried:
             async for tried in all_tried:
                 if tried.faults:
                     left_out.append(f"{tried.row.type} seed={tried.row.seed}: {'; '.join(tried.faults)}")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pipeline import manifest
 from pipeline.actions import Model, Pixel, Point, canonical_point, device_pixel
+from pipeline.ahead import ahead
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, RunError
 from pipeline.file_names import RUN_FILE
@@ -22,7 +23,6 @@ from pipeline.records import RunRow, digest, now
 from pipeline.sinks import Committer
 from pipeline.storage import Address, storage_of
 from pipeline.structs import Box, Param
-from pipeline.synth.ahead import ahead
 from pipeline.synth.asking import Scene
 from pipeline.synth.choosing import Choice, Chooser
 from pipeline.synth.drawing import Screen, draw

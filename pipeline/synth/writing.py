@@ -15,11 +15,11 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from pipeline.actions import Model
+from pipeline.ahead import ahead
 from pipeline.errors import CaptureError, ConfigError, EnvError
 from pipeline.frames import frame_of
 from pipeline.llm import Client, Message, Picture, picture_of
 from pipeline.records import ModelCall, digest
-from pipeline.synth.ahead import ahead
 from pipeline.synth.drawing import Screen
 from pipeline.synth.looks import Look
 from pipeline.synth.recording import Recorder, Sighting, fingerprint, painted

@@ -20,7 +20,7 @@ from pipeline.puzzles.pictures import again, painted
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Items, Scene
 
-_HIT = 0.6
+_HIT = 0.66
 """Of an outline or a hole: near enough to its middle for what is dropped there to cover it."""
 
 

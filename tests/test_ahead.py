@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-from pipeline.synth.ahead import ahead
+from pipeline.ahead import ahead
 
 
 class Workshop:
