@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from taskspecs import dates, gate_text
 from taskspecs.alternatives import by_first_sign
 
-LETTERS = "aAbiİısſkK -買买."
+LETTERS = "aAiİısſK-买."
 """Letters of which some are one letter in another case, though they are not ASCII."""
 
 
-@given(st.lists(st.text(LETTERS, min_size=1, max_size=4), min_size=1, max_size=8), st.text(LETTERS, max_size=12))
-def test_the_first_alternative_of_the_list_is_the_one_that_is_found(phrases: list[str], text: str) -> None:
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=3), min_size=2, max_size=8), st.text(LETTERS, max_size=3))
+def test_the_first_alternative_of_the_list_is_the_one_that_is_found(phrases: list[str], rest: str) -> None:
+    text = rest.join([*phrases, "".join(phrases)])
     patterns = [re.escape(phrase.lower()) for phrase in phrases]
     grouped, plain = (re.finditer(one, text, re.IGNORECASE) for one in (by_first_sign(patterns), "|".join(patterns)))
 
