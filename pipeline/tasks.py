@@ -69,22 +69,15 @@ class SetupOperation(Model):
     content: str
 
 
-class Part(Model):
-    """A place relative to a box: how much of its width lies to the left, and of its height above."""
-
-    across: float
-    down: float
-
-
 class ProcedureStep(Model):
     """One move of a recorded procedure, grounded anew on the current screen by role, name and text.
 
     `{slot}` in any text field is replaced by the slot's value. `role` and `name` find the node (name: exact match
     first, then case-insensitive containment; `nth` picks among equals, -1 the last; `near` prefers the candidate
     closest to a node with that text). `content` is typed text, an option's label for SelectOption, an address for
-    Launch, keys joined by `+` for Hotkey, a direction for Scroll. `at` is where in the node's box to point, in parts of
-    its width and height (its middle unless said), and `to` where a Drag ends; parts below 0 or above 1 lie outside of
-    the box. `capture` is a regular expression over the screen's
+    Launch, keys joined by `+` for Hotkey, a direction for Scroll; for what points it is where in the node's box, in parts
+    of its width and height, `0.25,0.8` (its middle unless said), and for Drag and Swipe a second place after a blank
+    says where they end: `0.5,0.5 1.8,0.5`; parts below 0 or above 1 lie outside of the box. `capture` is a regular expression over the screen's
     names and values whose first group becomes slot `save_as`. `optional` steps are skipped when the node is absent.
     """
 
@@ -94,8 +87,6 @@ class ProcedureStep(Model):
     nth: int = 0
     near: str | None = None
     content: str | None = None
-    at: Part | None = None
-    to: Part | None = None
     capture: str | None = None
     save_as: str | None = None
     optional: bool = False

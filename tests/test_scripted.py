@@ -298,14 +298,19 @@ def test_a_step_no_action_stands_for_is_a_configuration_error(fields: dict[str, 
 
 
 async def test_a_step_may_point_at_a_part_of_a_box_and_draw_from_there() -> None:
-    parts = {"at": {"across": 0.5, "down": 0.5}, "to": {"across": 1.5, "down": -0.5}}
-    record = await replay({"action": "Drag", "role": "textbox", "name": "New to-do", **parts}, DONE)
+    drag = {"action": "Drag", "role": "textbox", "name": "New to-do", "content": "0.5,0.5 1.5,-0.5"}
+    record = await replay(drag, DONE)
     step = record.steps[0]
     target, start, end = step.target, step.device_point, step.device_point_end
 
     assert target is not None and target.box is not None and start is not None and end is not None
     width, height = target.box.right - target.box.left, target.box.bottom - target.box.top
     assert (abs(end.x - start.x - width) <= 2, abs(start.y - end.y - height) <= 2) == (True, True)
+
+
+async def test_what_is_no_place_in_a_box_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigError, match="is no place in a box"):
+        await replay({"action": "Click", "role": "textbox", "name": "New to-do", "content": "left"}, DONE)
 
 
 # --- building -----------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from pipeline.policies.wording import Aim, thought
 from pipeline.protocols import Decision, Observation, Turn
 from pipeline.records import Frame
 from pipeline.structs import Box, Node, Param
-from pipeline.tasks import Part, ProcedureStep
+from pipeline.tasks import ProcedureStep
 from pipeline.words import Mistake, Platform
 from taskspecs.store import bind
 
@@ -215,12 +215,9 @@ class Script:
     def _at(self, planned: Planned, progress: Progress, target: Node, visible: Box, frame: Frame) -> Move:
         """An action with the target's points; for a field to be filled, first the click that gives it the focus."""
         step, box = planned.step, target.box or visible
-        point = _canonical(_place(box, step.at) or visible.centre, frame)
-        beyond = _place(box, step.to)
+        point, *ends = (_canonical(pixel, frame) for pixel in _places(box, step) or [visible.centre])
         preparing = step.action in _WITH_FIELD
-        action = (
-            Click(point=point) if preparing else action_of(step, point, _canonical(beyond, frame) if beyond else None)
-        )
+        action = Click(point=point) if preparing else action_of(step, point, next(iter(ends), None))
         after = progress._replace(clicked=True, scrolls=0, sought=None) if preparing else _next(progress)
         words = thought(self._language, action, Aim(target.role, target.name), planned.purpose)
         return Move(action, words, after, target, preparing)
@@ -309,15 +306,27 @@ def _names_target(step: ProcedureStep) -> bool:
     return step.role is not None or step.name is not None
 
 
+_STROKES = ("Drag", "Swipe")
 _POINTED = ("Click", "DoubleClick", "Hover", "LongPress", "MiddleClick", "RightClick", "TripleClick")
+_PLACED = (*_POINTED, *_STROKES)
+"""Actions whose content is a place in the box they point at."""
 
 
-def _place(box: Box, part: Part | None) -> Pixel | None:
-    """The pixel at a part of a box; nothing where none is said."""
-    if part is None:
-        return None
-    across, down = part.across * (box.right - box.left), part.down * (box.bottom - box.top)
-    return Pixel(x=math.floor(box.left + across), y=math.floor(box.top + down))
+def _places(box: Box, step: ProcedureStep) -> list[Pixel]:
+    """The pixels at the parts of a box that a pointing step names; none where it names none. Raises ConfigError."""
+    if step.action not in _PLACED or not step.content:
+        return []
+    try:
+        parts = [tuple(map(float, part.split(","))) for part in step.content.split()]
+        return [
+            Pixel(
+                x=math.floor(box.left + across * (box.right - box.left)),
+                y=math.floor(box.top + down * (box.bottom - box.top)),
+            )
+            for across, down in parts
+        ]
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(f"procedure step '{step.action}': {step.content!r} is no place in a box") from error
 
 
 def _canonical(pixel: Pixel, frame: Frame) -> Point:

@@ -28,7 +28,18 @@ from pipeline.puzzles.answers import (
 from pipeline.puzzles.page import confirms, words
 from pipeline.puzzles.puzzle import Language
 from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Hand, Items, Scene, Token
-from pipeline.tasks import Part, ProcedureStep
+from pipeline.tasks import ProcedureStep
+
+
+class Part(NamedTuple):
+    """A place relative to a box: how much of its width lies to the left, and of its height above."""
+
+    across: float
+    down: float
+
+    def __str__(self) -> str:
+        return f"{self.across:g},{self.down:g}"
+
 
 MIDDLE = Part(across=0.5, down=0.5)
 
@@ -73,8 +84,14 @@ def _step(act: Act, scene: Scene, said: Mapping[str, str]) -> ProcedureStep:
     if isinstance(scene.control, Buttons):
         button = next(one for one in scene.control.buttons if act.control == f"button:{one.name}")
         role, name = "checkbox" if button.look == "box" else "button", button.label
-    at = act.at if act.at != MIDDLE or act.to else None
-    return ProcedureStep(action=act.action, role=role, name=name, content=act.content, at=at, to=act.to)
+    return ProcedureStep(action=act.action, role=role, name=name, content=act.content or _spelled(act))
+
+
+def _spelled(act: Act) -> str | None:
+    """Where in the box an action points, as procedures say it; nothing for its middle."""
+    if act.to is not None:
+        return f"{act.at} {act.to}"
+    return str(act.at) if act.at != MIDDLE else None
 
 
 def _acts(scene: Scene, answer: Answer) -> list[Act]:

@@ -23,14 +23,13 @@ from pipeline.envs.web_tab import Tab
 from pipeline.errors import EnvError
 from pipeline.frames import frame_of
 from pipeline.puzzles.page import On
-from pipeline.puzzles.plan import Act
+from pipeline.puzzles.plan import Act, Part
 from pipeline.puzzles.puzzle import Key
 from pipeline.puzzles.scene import WIDTH, Scene
 from pipeline.puzzles.serving import address_of
 from pipeline.reaper import Scratch
 from pipeline.records import Frame
 from pipeline.structs import Box
-from pipeline.tasks import Part
 
 SCREENS: dict[On, Screen] = {
     "web": Screen(width=1280, height=720, ratio=1.0),
