@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.puzzles.answers import Answer, Clicked, Typed
 from pipeline.puzzles.kinds import visual_reasoning
-from pipeline.puzzles.kinds.isometric import Vector, moved, parts_seen, shape, turns
+from pipeline.puzzles.kinds.isometric import Vector, moved, parts_seen, seen_at, shape, turns
 from pipeline.puzzles.kinds.reasoning_counts import Dart, Disc, holes
 from pipeline.puzzles.kinds.reasoning_light import Brightness, Lit, Patch, Patches, Shadow, Shadows
 from pipeline.puzzles.kinds.reasoning_numbers import Bush, Covered, OccludedCount, Thing
@@ -135,6 +135,12 @@ def test_a_solid_keeps_its_shape_when_it_is_turned_and_its_mirrors_image_has_ano
     assert len(set(turns())) == 24
     assert {shape(moved(SCREW, turn)) for turn in turns()} == {shape(SCREW)}
     assert shape([(-x, y, z) for x, y, z in SCREW]) != shape(SCREW)
+
+
+def test_x_goes_right_and_near_z_left_and_near_and_y_up() -> None:
+    (x, x_down), (z, z_down), up = seen_at((1, 0, 0)), seen_at((0, 0, 1)), seen_at((0, 1, 0))
+    assert x > 0 > z and x_down == z_down == 0.5
+    assert up == (0, -1)
 
 
 def test_a_cube_behind_another_is_not_seen() -> None:
