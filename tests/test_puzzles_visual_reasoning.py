@@ -8,11 +8,11 @@ from pipeline.puzzles.answers import Answer, Clicked, Typed
 from pipeline.puzzles.kinds import visual_reasoning
 from pipeline.puzzles.kinds.isometric import Vector, moved, parts_seen, seen_at, shape, turns
 from pipeline.puzzles.kinds.reasoning_counts import Dart, Disc, holes
+from pipeline.puzzles.kinds.reasoning_cubes import DiceRoll, Die, Net, NetFold, Rolls, folded
 from pipeline.puzzles.kinds.reasoning_light import Brightness, Lit, Patch, Patches, Shadow, Shadows
 from pipeline.puzzles.kinds.reasoning_numbers import Bush, Covered, OccludedCount, Thing
 from pipeline.puzzles.kinds.reasoning_patterns import Pieces, Polyomino, continued
 from pipeline.puzzles.kinds.reasoning_scenes import Layer, Pile, RoadPath, Roads, Sheet
-from pipeline.puzzles.kinds.reasoning_solids import DiceRoll, Die, Net, NetFold, Rolls, folded
 from pipeline.puzzles.puzzle import PuzzleType
 from tests.puzzle_laws import broken_laws
 

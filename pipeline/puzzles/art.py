@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from random import Random
 
-from pipeline.puzzles.answers import Spot
+from pipeline.puzzles.answers import Region, Spot
 from pipeline.puzzles.scene import WIDTH
 
 INKS = ("#1f2937", "#7c2d12", "#14532d", "#1e3a8a", "#581c87", "#831843")
@@ -105,3 +105,19 @@ def mark(name: str, *drawn: str) -> str:
 def part(name: str, *drawn: str) -> str:
     """What moves."""
     return f'<g data-part="{name}">{"".join(drawn)}</g>'
+
+
+def shuffled_marks(rng: Random, count: int) -> list[str]:
+    """Names of marks that tell nothing."""
+    names = [f"m{number}" for number in range(count)]
+    rng.shuffle(names)
+    return names
+
+
+def panel(region: Region, fill: str = "#ffffff") -> str:
+    """A plate with rounded corners."""
+    left, top, right, bottom = region.edges
+    return (
+        f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" rx="8" fill="{fill}" '
+        'stroke="#94a3b8" stroke-width="1"/>'
+    )

@@ -9,8 +9,8 @@ from random import Random
 from typing import ClassVar
 
 from pipeline.actions import Model
-from pipeline.puzzles.answers import Answer, Clicked, Spot
-from pipeline.puzzles.art import mark, paper, scatter
+from pipeline.puzzles.answers import Answer, Clicked, Spot, rectangle
+from pipeline.puzzles.art import mark, panel, paper, scatter, shuffled_marks
 from pipeline.puzzles.icons import (
     APART,
     GROUP_NAMES,
@@ -131,22 +131,8 @@ def placed(
     ]
 
 
-def shuffled_marks(rng: Random, count: int) -> list[str]:
-    """Names that tell nothing."""
-    names = [f"m{number}" for number in range(count)]
-    rng.shuffle(names)
-    return names
-
-
 def _marks(stickers: Sequence[Sticker], *wanted: str) -> list[str]:
     return sorted(one.mark for one in stickers if one.icon in wanted)
-
-
-def _panel(left: float, top: float, width: float, height: float) -> str:
-    return (
-        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}" rx="8" fill="#ffffff" '
-        'stroke="#94a3b8" stroke-width="1"/>'
-    )
 
 
 class ReferenceOrder(StickerPuzzle):
@@ -179,7 +165,7 @@ class ReferenceOrder(StickerPuzzle):
         width = 44.0 * len(state.asked)
         left = (WIDTH - width) / 2
         paint = PAINTS[7]
-        return _panel(left, 4, width, 40) + "".join(
+        return panel(rectangle(left, 4, width, 40)) + "".join(
             icon(name, (left + 22 + 44 * place, 24), 30, paint) for place, name in enumerate(state.asked)
         )
 
@@ -351,7 +337,9 @@ class Silhouette(StickerPuzzle):
 
     def above(self, state: Stickers) -> str:
         """The silhouette."""
-        return _panel(8, HEIGHT / 2 - 50, 92, 100) + icon(state.asked[0], (54, HEIGHT / 2), 76, shadowed("#1e293b"))
+        return panel(rectangle(8, HEIGHT / 2 - 50, 92, 100)) + icon(
+            state.asked[0], (54, HEIGHT / 2), 76, shadowed("#1e293b")
+        )
 
 
 TYPES: tuple[PuzzleType[Stickers], ...] = (

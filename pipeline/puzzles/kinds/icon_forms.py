@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Spot, around
-from pipeline.puzzles.art import mark, paper, scatter
+from pipeline.puzzles.art import mark, paper, scatter, shuffled_marks
 from pipeline.puzzles.colours import COLOURS
 from pipeline.puzzles.forms import FORMS, form, form_outline
-from pipeline.puzzles.kinds.icon_click import HEIGHT, shuffled_marks
+from pipeline.puzzles.kinds.icon_click import HEIGHT
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import Pointer, Scene
 from pipeline.words import PuzzleKind

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from random import Random
 from typing import ClassVar, TypeVar
 
 from pipeline.puzzles.answers import Clicked, Region, Spot, rectangle
-from pipeline.puzzles.art import mark, paper
+from pipeline.puzzles.art import mark, panel, paper
 from pipeline.puzzles.puzzle import Language, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Pointer, Scene
 from pipeline.words import PuzzleKind
 
 GAP = 8.0
 DARK = "#1e293b"
-_EDGE = 'stroke="#94a3b8" stroke-width="1"'
 
 
 class Options(State):
@@ -60,13 +58,6 @@ class OptionPuzzle(PuzzleType[OptionsT]):
         )
 
 
-def shuffled_marks(rng: Random, count: int) -> list[str]:
-    """Names that tell nothing."""
-    names = [f"m{number}" for number in range(count)]
-    rng.shuffle(names)
-    return names
-
-
 def tiles(marks: Sequence[str], top: float, height: float, columns: int) -> dict[str, Region]:
     """Equal tiles in rows below a height of the art; a last row that is not full stands in the middle."""
     rows = math.ceil(len(marks) / columns)
@@ -76,16 +67,10 @@ def tiles(marks: Sequence[str], top: float, height: float, columns: int) -> dict
         row, column = divmod(place, columns)
         missing = columns - min(columns, len(marks) - row * columns)
         left = GAP + (width + GAP) * (column + missing / 2)
-        regions[name] = rectangle(round(left, 2), round(top + GAP + (tall + GAP) * row, 2), round(width, 2), round(tall, 2))
+        regions[name] = rectangle(
+            round(left, 2), round(top + GAP + (tall + GAP) * row, 2), round(width, 2), round(tall, 2)
+        )
     return regions
-
-
-def panel(region: Region, fill: str = "#ffffff") -> str:
-    """A plate with rounded corners."""
-    left, top, right, bottom = region.edges
-    return (
-        f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" rx="8" fill="{fill}" {_EDGE}/>'
-    )
 
 
 def land(region: Region, high: float, fill: str, rise: float = 0.0) -> str:

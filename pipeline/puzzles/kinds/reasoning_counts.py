@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Spot
-from pipeline.puzzles.art import glyph
+from pipeline.puzzles.art import glyph, shuffled_marks
 from pipeline.puzzles.icons import PAINTS
-from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, die_face, shuffled_marks, tiles
+from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, die_face, tiles
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType
 from pipeline.puzzles.scene import Scene
 

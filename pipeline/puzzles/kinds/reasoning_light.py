@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Region, Spot
-from pipeline.puzzles.art import mark, paper, polygon, scatter
+from pipeline.puzzles.art import mark, paper, polygon, scatter, shuffled_marks
 from pipeline.puzzles.forms import form, form_outline
 from pipeline.puzzles.icons import PAINTS
-from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, area, land, shuffled_marks, tiles
+from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, area, land, tiles
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Pointer, Scene
 from pipeline.words import PuzzleKind

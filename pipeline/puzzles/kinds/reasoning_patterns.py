@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Region, Spot, rectangle
-from pipeline.puzzles.art import glyph, polygon
+from pipeline.puzzles.art import glyph, panel, polygon, shuffled_marks
 from pipeline.puzzles.colours import COLOURS
 from pipeline.puzzles.forms import form
 from pipeline.puzzles.icons import turned
-from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, panel, shuffled_marks, tiles
+from pipeline.puzzles.kinds.reasoning import DARK, OptionPuzzle, Options, tiles
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType
 from pipeline.puzzles.scene import Scene
 

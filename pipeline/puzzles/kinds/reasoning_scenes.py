@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Region, Spot, rectangle
-from pipeline.puzzles.art import mark, paper
+from pipeline.puzzles.art import mark, panel, paper, shuffled_marks
 from pipeline.puzzles.colours import COLOURS
 from pipeline.puzzles.forms import FORMS, form, form_outline
 from pipeline.puzzles.icons import APART, GROUP_NAMES, PAINTS, Group, icon, icon_names, icons
-from pipeline.puzzles.kinds.reasoning import OptionPuzzle, Options, land, panel, shuffled_marks, tiles
+from pipeline.puzzles.kinds.reasoning import OptionPuzzle, Options, land, tiles
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Pointer, Scene
 from pipeline.words import PuzzleKind

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.puzzles.kinds import (
     reasoning_counts,
+    reasoning_cubes,
     reasoning_light,
     reasoning_numbers,
     reasoning_patterns,
@@ -16,6 +17,7 @@ from pipeline.puzzles.puzzle import PuzzleType
 
 TYPES: tuple[PuzzleType[Any], ...] = (
     *reasoning_counts.TYPES,
+    *reasoning_cubes.TYPES,
     *reasoning_light.TYPES,
     *reasoning_numbers.TYPES,
     *reasoning_patterns.TYPES,
