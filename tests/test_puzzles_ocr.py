@@ -6,19 +6,9 @@ from typing import Any
 import pytest
 
 from pipeline.puzzles.answers import Given, Ground, Typed
-from pipeline.puzzles.kinds.ocr import (
-    TYPES,
-    Arithmetic,
-    Commonsense,
-    Letter,
-    Lines,
-    OneColour,
-    Plain,
-    WordSum,
-    Written,
-    readings,
-    wrapped,
-)
+from pipeline.puzzles.kinds import ocr, ocr_lines
+from pipeline.puzzles.kinds.ocr import Arithmetic, Letter, OneColour, Plain, Written, readings
+from pipeline.puzzles.kinds.ocr_lines import Commonsense, Lines, WordSum, wrapped
 from pipeline.puzzles.kinds.ocr_texts import bank, hanzi, spelled
 from pipeline.puzzles.puzzle import LANGUAGES, Language, PuzzleType, make_puzzle
 from pipeline.puzzles.scene import WIDTH
@@ -41,12 +31,12 @@ def found(puzzle_type: PuzzleType[Any], state: Written | Lines) -> list[str]:
     return [answer.accepted[0] for answer in puzzle_type.solve(state) if isinstance(answer, Typed)]
 
 
-@pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
+@pytest.mark.parametrize("puzzle_type", (*ocr.TYPES, *ocr_lines.TYPES), ids=lambda one: one.name)
 def test_every_type_keeps_the_laws(puzzle_type: PuzzleType[Any]) -> None:
     assert broken_laws(puzzle_type) == []
 
 
-@pytest.mark.parametrize("puzzle_type", TYPES[:8], ids=lambda one: one.name)
+@pytest.mark.parametrize("puzzle_type", ocr.TYPES, ids=lambda one: one.name)
 def test_letters_stay_in_the_picture(puzzle_type: PuzzleType[Written]) -> None:
     spots = [one for puzzle in puzzles(puzzle_type) for one in puzzle.state.letters]  # type: ignore[attr-defined]
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from random import Random
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Spot, Typed
 from pipeline.puzzles.art import FONTS, INKS, glyph, paper
 from pipeline.puzzles.backdrops import pale
 from pipeline.puzzles.colours import COLOURS
-from pipeline.puzzles.kinds.ocr_texts import bank, hanzi, spelled, times_words, value_of
+from pipeline.puzzles.kinds.ocr_texts import hanzi
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Scene, TextField
 from pipeline.words import PuzzleKind
 
-_HEIGHT = 110.0
+HEIGHT = 110.0
+"""Units down every picture that is read."""
 _SIGNS = "ACDEFHJKLMNPRTWXY3479"
 """Capitals and digits of which none is taken for another in any case, even when warped."""
 _SMALL = "abdehnrt"
@@ -69,7 +69,7 @@ def set_out(
             text=text,
             spot=(
                 round(left + sum(wide[:place]) + wide[place] / 2, 1),
-                round(_HEIGHT / 2 + rng.uniform(-1, 1) * min(tilt / 2, 9), 1),
+                round(HEIGHT / 2 + rng.uniform(-1, 1) * min(tilt / 2, 9), 1),
             ),
             size=size,
             angle=float(round(rng.uniform(-tilt, tilt))),
@@ -111,8 +111,8 @@ class ReadPuzzle(PuzzleType[Written]):
         ground = pale if state.variant % 3 else paper
         return Scene(
             ask=self.ask(state, language, asked=state.asked),
-            art=ground(state.variant, _HEIGHT) + self.written(state) + self.over(state),
-            height=_HEIGHT,
+            art=ground(state.variant, HEIGHT) + self.written(state) + self.over(state),
+            height=HEIGHT,
             control=TextField(),
             answer=Typed(accepted=[state.meant]),
         )
@@ -161,7 +161,7 @@ class Warped(ReadPuzzle):
             f'<feTurbulence type="fractalNoise" baseFrequency="0.018 0.03" numOctaves="1" seed="{state.variant}"/>'
             f'<feDisplacementMap in="SourceGraphic" scale="{state.strength:g}" xChannelSelector="R" '
             f'yChannelSelector="G"/></filter><g filter="url(#warp{state.variant})">'
-            f'<rect width="{WIDTH:g}" height="{_HEIGHT:g}" fill="none"/>{super().written(state)}</g>'
+            f'<rect width="{WIDTH:g}" height="{HEIGHT:g}" fill="none"/>{super().written(state)}</g>'
         )
 
 
@@ -191,7 +191,7 @@ def scribble(variant: int, strength: float) -> str:
         for _ in range(round(2 + 2 * strength))
     )
     dots = "".join(
-        f'<circle cx="{rng.uniform(0, WIDTH):.0f}" cy="{rng.uniform(0, _HEIGHT):.0f}" r="{rng.uniform(0.8, 1.8):.1f}" '
+        f'<circle cx="{rng.uniform(0, WIDTH):.0f}" cy="{rng.uniform(0, HEIGHT):.0f}" r="{rng.uniform(0.8, 1.8):.1f}" '
         f'fill="{rng.choice(COLOURS).paint}" fill-opacity="0.7"/>'
         for _ in range(round(30 * strength))
     )
@@ -316,109 +316,7 @@ def results(texts: Sequence[str]) -> list[int]:
     return [sum(sums), plain]
 
 
-class Lines(State):
-    """Lines of text in the art, and what was meant when they were drawn."""
-
-    lines: list[str]
-    meant: list[str]
-    strength: float = 0.0
-
-
-class LinesPuzzle(PuzzleType[Lines]):
-    """A picture of a card with lines of text."""
-
-    kind: ClassVar[PuzzleKind] = "ocr"
-
-    def scene(self, state: Lines, language: Language) -> Scene:
-        """The lines in the middle of a card."""
-        longest = max(_breadth(line) for line in state.lines)
-        size = min(26.0, round(280 / longest, 1), round(70 / len(state.lines), 1))
-        ink, font = INKS[state.variant % len(INKS)], FONTS[state.variant % len(FONTS)]
-        top = _HEIGHT / 2 - (len(state.lines) - 1) * size * 0.65
-        text = "".join(
-            glyph(line, (WIDTH / 2, round(top + place * size * 1.3, 1)), size, fill=ink, font=font)
-            for place, line in enumerate(state.lines)
-        )
-        card = f'<rect x="8" y="6" width="304" height="98" rx="12" fill="#fff" fill-opacity="0.8" stroke="{ink}"/>'
-        # Under the text: a line over it could be taken for a stroke of a character.
-        under = scribble(state.variant, state.strength) if state.strength else ""
-        return Scene(
-            ask=self.ask(state, language),
-            art=pale(state.variant, _HEIGHT) + card + under + text,
-            height=_HEIGHT,
-            control=TextField(),
-            answer=Typed(accepted=state.meant),
-        )
-
-
-def _breadth(line: str) -> float:
-    return sum(1.05 if letter > "一" else 0.68 for letter in line)
-
-
-class WordSum(LinesPuzzle):
-    """Type, in digits, the result of a sum that is written in words."""
-
-    name: ClassVar[str] = "ocr_wordmath"
-
-    def draw(self, rng: Random, level: Level, language: Language) -> Lines:
-        """Two or three numbers up to 12, 60 or 99, one to a line."""
-        most = (12, 60, 99)[level - 1]
-        signs = [rng.choice("+−") for _ in range(2 if level == 3 else 1)]
-        numbers = [rng.randint(1, most) for _ in range(len(signs) + 1)]
-        said = [spelled(number, language) for number in numbers]
-        between = " " if language == "en" else ""
-        lines = [said[0]] + [
-            times_words(sign, language) + between + word for sign, word in zip(signs, said[1:], strict=True)
-        ]
-        total = numbers[0] + sum(
-            number if sign == "+" else -number for sign, number in zip(signs, numbers[1:], strict=True)
-        )
-        return Lines(variant=rng.randrange(10_000), lines=lines, meant=[str(total)], strength=(level - 1) / 4)
-
-    def solve(self, state: Lines) -> Iterator[Answer]:
-        """What the words come to."""
-        total = sum(value_of(line) for line in state.lines)
-        if total >= 0:
-            yield Typed(accepted=[str(total)])
-
-
-class Commonsense(LinesPuzzle):
-    """Answer a question that everybody can answer."""
-
-    name: ClassVar[str] = "ocr_commonsense"
-
-    def draw(self, rng: Random, level: Level, language: Language) -> Lines:
-        """A question of the bank, over lines where it is hard."""
-        question, accepted = rng.choice(bank(language))
-        return Lines(
-            variant=rng.randrange(10_000),
-            lines=wrapped(question, 24 if language == "en" else 13),
-            meant=accepted,
-            strength=(level - 1) / 4,
-        )
-
-    def solve(self, state: Lines) -> Iterator[Answer]:
-        """The answer to every question of the bank that reads so."""
-        shown = "".join(state.lines).replace(" ", "")
-        for question, accepted in (*bank("en"), *bank("zh")):
-            if question.replace(" ", "") == shown:
-                yield Typed(accepted=accepted)
-
-
-def wrapped(text: str, most: int) -> list[str]:
-    """A text in lines of about equal length, of not many more than so many letters; broken between words."""
-    count = math.ceil(len(text) / most)
-    pieces, glue = (text.split(), " ") if " " in text else (list(text), "")
-    lines: list[str] = []
-    for piece in pieces:
-        if lines and len(lines[-1]) < len(text) / count:
-            lines[-1] += glue + piece
-        else:
-            lines.append(piece)
-    return lines
-
-
-READ_TYPES: tuple[PuzzleType[Written], ...] = (
+TYPES: tuple[PuzzleType[Written], ...] = (
     Plain(),
     Warped(),
     Noisy(),
@@ -428,5 +326,3 @@ READ_TYPES: tuple[PuzzleType[Written], ...] = (
     Hanzi(),
     Arithmetic(),
 )
-LINE_TYPES: tuple[PuzzleType[Lines], ...] = (WordSum(), Commonsense())
-TYPES: tuple[PuzzleType[Any], ...] = (*READ_TYPES, *LINE_TYPES)

@@ -38,7 +38,7 @@ def spelled(number: int, language: Language) -> str:
     return f"{ten}-{words[ones]}" if ones else ten
 
 
-def times_words(sign: str, language: Language) -> str:
+def word_of(sign: str, language: Language) -> str:
     """The word for a sign between two numbers."""
     return str(_texts()["signs"][language][sign])
 
@@ -56,8 +56,8 @@ def _values() -> dict[str, int]:
         for number in range(_MOST + 1):
             word = spelled(number, language)
             values[word] = number
-            values[times_words("+", language) + between + word] = number
-            values[times_words("−", language) + between + word] = -number
+            values[word_of("+", language) + between + word] = number
+            values[word_of("−", language) + between + word] = -number
     return values
 
 
