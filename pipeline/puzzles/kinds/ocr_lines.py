@@ -11,7 +11,7 @@ from pipeline.puzzles.answers import Answer, Typed
 from pipeline.puzzles.art import FONTS, INKS, glyph
 from pipeline.puzzles.backdrops import pale
 from pipeline.puzzles.kinds.ocr import HEIGHT, scribble
-from pipeline.puzzles.kinds.ocr_texts import bank, spelled, word_of, value_of
+from pipeline.puzzles.kinds.ocr_texts import bank, spelled, value_of, word_of
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Scene, TextField
 from pipeline.words import PuzzleKind
