@@ -16,7 +16,8 @@ from pipeline.puzzles.answers import Clicked
 from pipeline.puzzles.catalog import TYPES as ALL_TYPES
 from pipeline.puzzles.making import Made, Order, make, split_of
 from pipeline.puzzles.puzzle import Key
-from pipeline.puzzles.showing import puzzle_gallery
+from pipeline.puzzles.showing import holds_puzzles, puzzle_gallery
+from tests.datasets import attempt, collected
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -104,6 +105,12 @@ def test_the_gallery_shows_each_type_with_its_answer(folder: Path) -> None:
     for name in TYPES:
         assert f"<h3>{name}: " in page
     assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_dataset_without_puzzles_is_not_taken_for_one(folder: Path, tmp_path: Path) -> None:
+    collected(tmp_path / "run", [attempt("t1")], [])
+
+    assert (holds_puzzles(folder), holds_puzzles(tmp_path / "run")) == (True, False)
 
 
 def test_whole_types_are_held_out() -> None:
