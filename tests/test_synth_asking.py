@@ -24,10 +24,15 @@ PARCELS = [
     entry("Tea", 140, facts={"price": 9}),
     entry("Lamp", 180, facts={"price": 40}),
 ]
+PRICES = [
+    element(price, (300, top), kind="text", role="text", record=number)
+    for number, (price, top) in enumerate((("12", 100.0), ("9", 140.0), ("40", 180.0)))
+]
 LIST = [
     made
     for number, (title, top) in enumerate((("Books", 100.0), ("Tea", 140.0), ("Lamp", 180.0)))
     for made in (
+        PRICES[number],
         element(title, (0, top), kind="text", role="text", record=number),
         element("Open", (200, top), record=number),
     )
@@ -53,6 +58,26 @@ def test_words_that_cannot_be_read_are_never_quoted() -> None:
     assert not texts(literal, [element("Open", cut=True)])
     assert not texts(literal, [element("Open", text="")])
     assert not texts(literal, [element("Open", hits=[True] * 8 + [False])])
+
+
+@pytest.mark.parametrize("asker", [spatial, reasoning])
+def test_names_that_stand_nowhere_on_the_picture_are_never_quoted(asker: Asker) -> None:
+    silent = [one if one.name != "Open" else one.model_copy(update={"text": ""}) for one in LIST]
+    senders = [element(f"by {one.title}", (400, one.box[1]), kind="text", record=at) for at, one in enumerate(PARCELS)]
+    records = [one.model_copy(update={"by": f"by {one.title}"}) for one in PARCELS]
+
+    def said(elements: Sequence[Element]) -> str:
+        return "".join(question.instruction for question in asker(scene(shown([*elements, *senders], records))))
+
+    assert '"Open"' in said(LIST)
+    assert '"Open"' not in said(silent)
+
+
+def test_a_field_is_called_by_what_can_be_read_in_it_or_beside_it() -> None:
+    field = element("Search", role="searchbox", text="")
+
+    assert not texts(literal, [field])
+    assert texts(literal, [field.model_copy(update={"text": "Search songs"})])
 
 
 def test_entries_that_hold_other_texts_are_not_quoted_as_a_whole() -> None:
@@ -222,15 +247,30 @@ def test_the_nth_is_counted_from_the_top_and_only_if_all_before_can_be_seen() ->
 def test_facts_are_compared_only_where_every_entry_shows_its_own() -> None:
     silent = PARCELS[2].model_copy(update={"text": "Lamp"})
 
-    assert ranked(shown([], PARCELS), "parcel", "price", most=True) == 2
-    assert ranked(shown([], PARCELS), "parcel", "price", most=False) == 1
-    assert ranked(shown([], [*PARCELS[:2], silent]), "parcel", "price", most=False) is None
+    assert ranked(shown(PRICES, PARCELS), "parcel", "price", most=True) == 2
+    assert ranked(shown(PRICES, PARCELS), "parcel", "price", most=False) == 1
+    assert ranked(shown(PRICES, [*PARCELS[:2], silent]), "parcel", "price", most=False) is None
+
+
+@pytest.mark.parametrize("hidden", [{"shown": False}, {"cut": True}, {"seen": (0, 0, 0, 0)}, {"hits": [False] * 9}])
+def test_facts_are_compared_only_where_those_of_all_entries_in_sight_can_be_read(hidden: dict[str, object]) -> None:
+    page = shown([PRICES[0].model_copy(update=hidden), *PRICES[1:]], PARCELS)
+    below = PARCELS[0].model_copy(update={"seen": (0, 600, 0, 600)})
+
+    assert ranked(page, "parcel", "price", most=True) is None
+    assert ranked(page.model_copy(update={"records": [below, *PARCELS[1:]]}), "parcel", "price", most=True) == 2
+
+
+def test_the_entry_that_has_most_is_in_sight() -> None:
+    below = PARCELS[2].model_copy(update={"seen": (0, 600, 0, 600)})
+
+    assert ranked(shown(PRICES, [*PARCELS[:2], below]), "parcel", "price", most=True) is None
 
 
 def test_equals_have_no_first() -> None:
-    twin = entry("Vase", 220, facts={"price": 9})
+    twin, price = entry("Vase", 220, facts={"price": 9}), element("9", (300, 220), kind="text", record=3)
 
-    assert ranked(shown([], [*PARCELS, twin]), "parcel", "price", most=False) is None
+    assert ranked(shown([*PRICES, price], [*PARCELS, twin]), "parcel", "price", most=False) is None
 
 
 def test_reasoning_leads_to_the_entry_that_has_most_or_least() -> None:

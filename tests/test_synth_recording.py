@@ -44,6 +44,11 @@ li{height:40px}li button{margin-left:60px}
 <p class=a style="left:300px;top:20px;width:300px;background:#eef">Wide paragraph</p>
 <div class=a style="left:300px;top:90px;width:60px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis"
 >A long name</div>
+<div class=a style="left:300px;top:112px;padding:0 30px 0 4px;width:90px;overflow:hidden;white-space:nowrap;
+text-overflow:ellipsis">Wider than it is</div>
+<div class=a style="left:450px;top:112px;padding:0 30px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis"
+>Just as wide</div>
+<input class=a style="left:620px;top:200px;width:120px" aria-label="Search" placeholder="Search towns">
 <button class=a style="left:300px;top:300px;width:100px;height:40px">Under glass</button>
 <div class=a style="left:290px;top:290px;width:120px;height:60px;background:#fc0;pointer-events:none"></div>
 <button class=a style="left:500px" aria-label="Write"><svg data-drawn=mail><path d="M2 2h16v16z"/></svg></button>
@@ -131,6 +136,15 @@ def test_the_box_of_a_text_ends_where_its_letters_end(seen: Sighting) -> None:
 def test_a_text_that_is_cut_short_says_so(seen: Sighting) -> None:
     assert named(seen, "A long name").cut
     assert not named(seen, "Wide paragraph").cut
+
+
+def test_a_text_that_is_cut_within_its_padding_says_so(seen: Sighting) -> None:
+    assert named(seen, "Wider than it is").cut
+    assert not named(seen, "Just as wide").cut
+
+
+def test_what_an_empty_field_shows_is_its_text(seen: Sighting) -> None:
+    assert named(seen, "Search").text == "Search towns"
 
 
 def test_records_hold_their_facts_and_their_controls(seen: Sighting) -> None:

@@ -111,9 +111,9 @@ def literal(scene: Scene) -> Iterator[Question]:
 
 
 def _told(element: Element, name: str, shown: Shown) -> bool:
-    """Whether one can see what a field or box is called, or need not, since there is no other of its role."""
-    alone = sum(other.role == element.role for other in shown.elements) == 1
-    return alone or any(other.kind == "text" and other.whole and other.text == name for other in shown.elements)
+    """Whether one can see what a field or box is called: in it, or on a text of its own."""
+    texts = (other for other in shown.elements if other.kind == "text" and other.whole and not other.cut)
+    return worded(element) or any(other.text == name for other in texts)
 
 
 def _quotable(element: Element, name: str) -> bool:

@@ -45,13 +45,24 @@
     const seen = clipped(e, rect);
     const shown = e.checkVisibility ? e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) : true;
     return {
-      role: roleOf(e), name: nameOf(e), text: clean(e.innerText), states: stateOf(e), icon: note(e, 'icon') || drawnIn(e)[0] || '', act: note(e, 'act'),
+      role: roleOf(e), name: nameOf(e), text: clean(e.innerText) || (e.value ? '' : clean(e.placeholder)), states: stateOf(e), icon: note(e, 'icon') || drawnIn(e)[0] || '', act: note(e, 'act'),
       colour: note(e, 'colour'), box: [rect.left, rect.top, rect.right, rect.bottom], seen, shown,
       hits: hits(e, ...[rect.left, rect.top, rect.right, rect.bottom]), record: records.indexOf(e.closest('[data-record]')), ...extra,
     };
   };
   const controls = [...document.querySelectorAll(CONTROLS)];
-  const short = (e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow !== 'visible';
+  // Padding hides an overflow from scrollWidth: dots come as soon as the contents are wider than what is between it.
+  const dotted = (e, style) => {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    const { left, right } = e.getBoundingClientRect(), held = range.getBoundingClientRect();
+    const edge = (side) => parseFloat(style[`padding${side}`]) + parseFloat(style[`border${side}Width`]);
+    return style.textOverflow === 'ellipsis' && held.right - held.left > right - left - edge('Left') - edge('Right') + 0.1;
+  };
+  const short = (e) => {
+    const style = getComputedStyle(e);
+    return style.overflow !== 'visible' && (e.scrollWidth > e.clientWidth + 1 || dotted(e, style));
+  };
   const found = controls.map((e) => entry(e, e.getBoundingClientRect(), { kind: 'control', cut: [e, ...e.querySelectorAll('*')].some(short) }));
   const inside = new Set(controls.filter((e) => !['row', 'option', 'treeitem'].includes(roleOf(e))));
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

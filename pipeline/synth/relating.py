@@ -147,7 +147,9 @@ def _own(scene: Scene, number: int) -> Sequence[Element]:
         element
         for element in own
         if solve(Wanted(label=called(element), role=element.role, record=number), scene.shown) == [element]
-        and not (element.kind == "text" and (element.cut or element.labels))
+        and worded(element)  # what stands nowhere on the picture is not quoted
+        and not element.cut
+        and not element.labels
     ]
     return scene.drawn(kept)
 

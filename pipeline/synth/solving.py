@@ -70,7 +70,10 @@ def mentions(text: str, shown: Shown) -> list[Element]:
 
 
 def ranked(shown: Shown, noun: str, fact: str, *, most: bool) -> int | None:
-    """The record of this kind that has most (or least) of something; null unless that is plain to see."""
+    """The record of this kind that has most (or least) of something; null unless the picture tells.
+
+    The value of every record that shows in part must be read on an element that shows as a whole.
+    """
     found = [(entry.facts.get(fact), number) for number, entry in enumerate(shown.records) if entry.en == noun]
     values = sorted((value, number) for value, number in found if value is not None)
     if len(values) != len(found) or len(values) < 3:
@@ -78,7 +81,18 @@ def ranked(shown: Shown, noun: str, fact: str, *, most: bool) -> int | None:
     best, runner_up = (values[-1], values[-2]) if most else (values[0], values[1])
     if best[0] == runner_up[0] or not all(states(shown.records[number], fact) for _, number in values):
         return None
-    return best[1]
+    seen = [number for _, number in values if shown.records[number].showing]
+    plain = best[1] in seen and all(_tells(shown, number, fact) for number in seen)
+    return best[1] if plain else None
+
+
+def _tells(shown: Shown, number: int, fact: str) -> bool:
+    """Whether one can read the value of a record's fact on the picture."""
+    value = int(shown.records[number].facts[fact])
+    return any(
+        element.whole and not element.cut and element.role not in HOLDERS and _says(element.text, value)
+        for element in shown.within(number)
+    )
 
 
 def counted(shown: Shown, number: int) -> int | None:
@@ -94,8 +108,12 @@ def counted(shown: Shown, number: int) -> int | None:
 
 def states(entry: Entry, fact: str) -> bool:
     """Whether a record's text tells the value of a fact, in one of the ways in which screens write such values."""
-    text = entry.text.replace(",", "")
-    return any(re.search(rf"(?<![\d.]){re.escape(way)}(?!\d)", text) for way in _ways(int(entry.facts[fact])))
+    return _says(entry.text, int(entry.facts[fact]))
+
+
+def _says(text: str, value: int) -> bool:
+    plain = text.replace(",", "")
+    return any(re.search(rf"(?<![\d.]){re.escape(way)}(?!\d)", plain) for way in _ways(value))
 
 
 def _ways(value: int) -> Sequence[str]:
