@@ -51,7 +51,7 @@
     };
   };
   const controls = [...document.querySelectorAll(CONTROLS)];
-  // Padding hides an overflow from scrollWidth: dots come as soon as the contents are wider than what is between it.
+  // scrollWidth is in whole pixels: dots come as soon as the contents are wider at all than what is between the padding.
   const dotted = (e, style) => {
     const range = document.createRange();
     range.selectNodeContents(e);
@@ -63,6 +63,8 @@
     const style = getComputedStyle(e);
     return style.overflow !== 'visible' && (e.scrollWidth > e.clientWidth + 1 || dotted(e, style));
   };
+  // The boxes a text is within as a part of a line, out to the one whose line it is.
+  const inlines = (e) => (e && getComputedStyle(e).display === 'inline' ? [e, ...inlines(e.parentElement)] : [e]);
   const found = controls.map((e) => entry(e, e.getBoundingClientRect(), { kind: 'control', cut: [e, ...e.querySelectorAll('*')].some(short) }));
   const inside = new Set(controls.filter((e) => !['row', 'option', 'treeitem'].includes(roleOf(e))));
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -75,7 +77,7 @@
     const range = document.createRange();
     range.selectNodeContents(node);
     const lines = range.getClientRects(), label = e.closest('label');
-    found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: short(e) || (!!e.parentElement && short(e.parentElement)) }));
+    found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: [e.parentElement, ...inlines(e)].some((at) => at && short(at)) }));
   }
   return {
     title: document.title, width: W, height: H, ratio: devicePixelRatio, told, drawn: drawnIn(document), elements: found,
