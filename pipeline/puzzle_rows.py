@@ -22,7 +22,10 @@ class PuzzleMove(Model):
     """Where a drag ends."""
     content: str | None
     target: Box | None
-    """Where the point must lie, in pixels of the picture: a mark, a handle, what is dragged, a field or a button."""
+    """Where the point must lie, in pixels of the picture: in or, where it is no rectangle, in the box around a mark, a
+    handle, what is dragged, a field or a button."""
+    end_target: Box | None
+    """Where a drag must end, likewise; null where its end is judged by an angle, or a way leads on from there."""
 
 
 class PuzzleRow(Model):

@@ -173,14 +173,15 @@ class Stepped(Model):
 
 
 class Dropped(Model):
-    """The mark that each item comes to rest on; items that are not named stay where they are."""
+    """The mark that each item comes to rest on; items that are not named rest on none."""
 
     kind: Literal["dropped"] = "dropped"
     rests: dict[str, str] = Field(min_length=1)
 
     def fits(self, given: Given, ground: Ground) -> bool:
         """Whether what was done is this answer."""
-        return {item: ground.at(spot) for item, spot in given.rests.items()} == self.rests
+        rests = {item: ground.at(spot) for item, spot in given.rests.items()}
+        return {item: mark for item, mark in rests.items() if mark or item in self.rests} == self.rests
 
 
 class Arranged(Model):
@@ -230,7 +231,7 @@ class Walked(Model):
 
 
 class Tapped(Model):
-    """Buttons and boxes in the order in which they are tapped, the last one held for so many seconds."""
+    """Buttons, and boxes that are ticked in the end, in the order of their taps; the last is held so many seconds."""
 
     kind: Literal["tapped"] = "tapped"
     taps: list[str] = Field(min_length=1)

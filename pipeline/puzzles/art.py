@@ -6,7 +6,7 @@ Everything is in the units of a scene. Knows nothing of types of puzzles.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from random import Random
 
@@ -100,6 +100,11 @@ def regular(spot: Spot, radius: float, sides: int, angle: float = 0.0) -> list[S
 def mark(name: str, *drawn: str) -> str:
     """What can be clicked or dropped on."""
     return f'<g data-mark="{name}">{"".join(drawn)}</g>'
+
+
+def marks(drawn: Iterable[tuple[str, str]]) -> str:
+    """What can be clicked or dropped on, by name, in an order that tells nothing: that of the names."""
+    return "".join(mark(name, art) for name, art in sorted(drawn))
 
 
 def part(name: str, *drawn: str) -> str:

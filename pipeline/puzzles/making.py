@@ -22,12 +22,24 @@ from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, EnvError, RunError
 from pipeline.file_names import RUN_FILE
 from pipeline.puzzle_rows import PuzzleMove, PuzzleRow
-from pipeline.puzzles.answers import SHIFT_ERROR, Answer, Arranged, Clicked, Slid, Stepped, Tapped, Typed, Walked
+from pipeline.puzzles.answers import (
+    RISE_ERROR,
+    SHIFT_ERROR,
+    Answer,
+    Arranged,
+    Clicked,
+    Slid,
+    Stepped,
+    Tapped,
+    Typed,
+    Walked,
+)
 from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.page import On
 from pipeline.puzzles.plan import Act, plan
 from pipeline.puzzles.puzzle import LANGUAGES, LEVELS, Key, Level, Puzzle
 from pipeline.puzzles.replaying import Replayer, Shown, misplaced
+from pipeline.puzzles.scene import HANDLE
 from pipeline.puzzles.serving import puzzle_of, served
 from pipeline.puzzles.wrong import wrong_plans
 from pipeline.reaper import Scratch
@@ -213,7 +225,14 @@ def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], ref
 def _move(shown: Shown, act: Act) -> PuzzleMove:
     action = shown.action(act)
     point, end = _points(action)
-    return PuzzleMove(type=act.action, point=point, end=end, content=act.content, target=_target(shown, act))
+    return PuzzleMove(
+        type=act.action,
+        point=point,
+        end=end,
+        content=act.content,
+        target=_target(shown, act),
+        end_target=_end_target(shown, act),
+    )
 
 
 def _points(action: object) -> tuple[Point | None, Point | None]:
@@ -232,12 +251,34 @@ def _target(shown: Shown, act: Act) -> Box | None:
         return None
     if act.control != "art":
         return shown.pixels(shown.controls[act.control])
-    edges = shown.marks.get(act.aim or "") or shown.parts.get(act.aim or "")
-    if edges is None:
+    return _drawn(shown, act.aim, shown.place(act.control, act.at))
+
+
+def _end_target(shown: Shown, act: Act) -> Box | None:
+    """Where a drag must end: on a mark or a part, or as near to the right place of a handle as is tolerated."""
+    if act.to is None:
         return None
-    box = shown.pixels(edges)
-    pixel = shown.pixel(shown.place(act.control, act.at))
-    return box if box.contains(pixel) else None
+    if act.control == "art":
+        return _drawn(shown, act.end_aim, shown.place(act.control, act.to))
+    left, top, right, bottom = shown.controls[act.control]
+    unit = (right - left) / HANDLE
+    middle, shift = (left + right) / 2, (act.to.across - act.at.across) * (right - left)
+    rise, level = RISE_ERROR * unit, (top + bottom) / 2
+    return shown.pixels(
+        (
+            middle + shift * (1 - SHIFT_ERROR),
+            level - rise,
+            middle + shift * (1 + SHIFT_ERROR),
+            level + rise,
+        )
+    )
+
+
+def _drawn(shown: Shown, name: str | None, point: Point) -> Box | None:
+    """The box of a mark or part; nothing where the point is not in it, for it has been moved by then."""
+    edges = shown.marks.get(name or "") or shown.parts.get(name or "")
+    box = shown.pixels(edges) if edges else None
+    return box if box is not None and box.contains(shown.pixel(point)) else None
 
 
 def _ordered(answer: Answer) -> bool:

@@ -21,13 +21,20 @@
     if (over) return;
     over = true;
     document.body.dataset.state = "over";
+    const verdict = document.getElementById("verdict");
     const reply = await fetch(location.pathname, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(given),
-    });
+    }).catch(() => undefined);
+    if (!reply?.ok) {
+      verdict.textContent = words.unheard;
+      over = false;
+      document.body.dataset.state = "ready";
+      return;
+    }
     const { right } = await reply.json();
-    document.getElementById("verdict").textContent = right ? words.right : words.wrong;
+    verdict.textContent = right ? words.right : words.wrong;
     document.body.dataset.verdict = right ? "right" : "wrong";
   }
 
@@ -289,8 +296,12 @@
       control.buttons.forEach((one) => {
         const element = button(`button:${one.name}`);
         const tapped = (held) => {
-          given.taps.push({ name: one.name, held });
-          if (one.look === "box") element.setAttribute("aria-checked", element.getAttribute("aria-checked") !== "true");
+          const ticked = one.look === "box" && element.getAttribute("aria-checked") !== "true";
+          if (one.look === "box") {
+            element.setAttribute("aria-checked", ticked);
+            given.taps = given.taps.filter((tap) => tap.name !== one.name);
+          }
+          if (one.look !== "box" || ticked) given.taps.push({ name: one.name, held });
           if (one.ends) answer();
         };
         if (one.wait > 0) setTimeout(() => element.removeAttribute("disabled"), one.wait * 1000);

@@ -59,6 +59,8 @@ class Act(NamedTuple):
     content: str | None = None
     aim: str | None = None
     """The mark or part in the art that it points at; a control's own box where it is on another control."""
+    end_aim: str | None = None
+    """The mark or part on which a drag in the art must end."""
 
 
 def plan(scene: Scene, answer: Answer) -> list[Act]:
@@ -108,7 +110,14 @@ def _acts(scene: Scene, answer: Answer) -> list[Act]:
             return _taps(scene, answer)
         case _:
             return [
-                Act("Drag", "art", _part(scene, stroke.start), _part(scene, stroke.end), aim=stroke.aim)
+                Act(
+                    "Drag",
+                    "art",
+                    _part(scene, stroke.start),
+                    _part(scene, stroke.end),
+                    aim=stroke.aim,
+                    end_aim=stroke.end_aim,
+                )
                 for stroke in _strokes(scene, answer)
             ]
 
@@ -134,24 +143,26 @@ def _taps(scene: Scene, answer: Tapped) -> list[Act]:
 
 
 class _Stroke(NamedTuple):
-    """From where to where the pointer is drawn in the art, and on what it begins."""
+    """From where to where the pointer is drawn in the art, on what it begins, and on what it must end."""
 
     start: Spot
     end: Spot
     aim: str
+    end_aim: str | None = None
 
 
 def _strokes(scene: Scene, answer: Answer) -> Sequence[_Stroke]:
     control, marks = scene.control, scene.marks
     match answer:
         case Dropped(rests=rests) if isinstance(control, Items):
-            return [_Stroke(control.spots[item], marks[mark].centre, item) for item, mark in rests.items()]
+            return [_Stroke(control.spots[item], marks[mark].centre, item, mark) for item, mark in rests.items()]
         case Arranged(order=order) if isinstance(control, Items):
             return _swaps(order, control.spots)
         case Joined(pairs=pairs):
-            return [_Stroke(marks[one].centre, marks[other].centre, one) for one, other in pairs]
-        case Walked(way=way) if isinstance(control, Token):
-            return [_Stroke(start, end, control.part) for start, end in pairwise(way)]
+            return [_Stroke(marks[one].centre, marks[other].centre, one, other) for one, other in pairs]
+        case Walked(way=way, to=to) if isinstance(control, Token):
+            ends = [*(None for _ in way[2:]), to]
+            return [_Stroke(*leg, control.part, end) for leg, end in zip(pairwise(way), ends, strict=True)]
         case Pointed(degrees=degrees) if isinstance(control, Hand):
             return [_Stroke(control.tip, _turned(control, degrees), control.part)]
         case _:
@@ -165,7 +176,7 @@ def _swaps(wanted: Sequence[str], places: Mapping[str, Spot]) -> list[_Stroke]:
     for place, item in enumerate(wanted):
         at = now.index(item)
         if at != place:
-            strokes.append(_Stroke(spots[at], spots[place], item))
+            strokes.append(_Stroke(spots[at], spots[place], item, now[place]))
             now[at], now[place] = now[place], now[at]
     return strokes
 

@@ -24,7 +24,7 @@ from pipeline.puzzles.puzzle import wordings
 from pipeline.records import Frame
 from pipeline.storage import Address
 
-_WIDEST = 900
+_WIDEST = 1280
 """Pictures are made smaller for the page."""
 _QUALITY = 82
 
@@ -49,11 +49,12 @@ class Plate(NamedTuple):
     instruction: str
     picture: str
     steps: Sequence[Step]
+    wide: bool
 
 
 def holds_puzzles(address: Address) -> bool:
     """Whether a dataset is one of puzzles; every dataset has a part of that table, mostly an empty one."""
-    return Dataset(address).table("puzzles", ["row_id"]).num_rows > 0
+    return bool(Dataset(address).table("puzzles", ["row_id"]).num_rows)
 
 
 def puzzle_gallery(address: Address, count: int, seed: int = 0) -> str:
@@ -89,6 +90,7 @@ def _plate(row: PuzzleRow, picture: str) -> Plate:
         instruction=row.instruction,
         picture=picture,
         steps=[_step(number, move, row) for number, move in enumerate(row.moves, 1)],
+        wide=row.width > row.height,
     )
 
 

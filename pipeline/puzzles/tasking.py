@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.app_entry import load_app
+from pipeline.errors import ConfigError
 from pipeline.puzzles.answers import Arranged, Clicked, Dropped, Joined, Slid, Walked
 from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.plan import procedure
 from pipeline.puzzles.puzzle import LANGUAGES, LEVELS, Key, Puzzle
-from pipeline.puzzles.serving import address_of, puzzle_of
+from pipeline.puzzles.serving import MOST_SEED, address_of, puzzle_of
 from pipeline.structs import Param
 from pipeline.tasks import CapabilityCall, Check, ProcedureStep, Segment, Start, TaskSpec, identified
 
@@ -26,7 +27,12 @@ _SECONDS_PER_STEP = 6.0
 
 
 def puzzle_tasks(types: Iterable[str], rounds: int, seed: int) -> list[TaskSpec]:
-    """So many puzzles of each type, which take turns over levels and languages; raises KeyError for an unknown type."""
+    """So many puzzles of each type, which take turns over levels and languages.
+
+    Raises KeyError for an unknown type, ConfigError for seeds beyond those that the application serves.
+    """
+    if seed + rounds > MOST_SEED:
+        raise ConfigError(f"--seed: the last seed must be below {MOST_SEED}")
     names = sorted(types)
     keys = (
         Key(name, seed + turn, LEVELS[(place + turn) % len(LEVELS)], LANGUAGES[(place + turn) % len(LANGUAGES)])

@@ -27,7 +27,7 @@ from pipeline.puzzles.answers import (
 from pipeline.puzzles.plan import Act, plan
 from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Pointer, Scene, Sliders
 
-_FAR_OFF = (0.09, 0.6)
+_FAR_OFF = (0.075, 0.6)
 """Parts of its length by which a wrong shift misses: beyond the tolerance, and what canonical points round off."""
 _TRIES = 60
 _OTHER = "xk7"

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Clicked, Region, Spot, around
-from pipeline.puzzles.art import FONTS, INKS, glyph, mark, scatter
+from pipeline.puzzles.art import FONTS, INKS, glyph, marks, scatter
 from pipeline.puzzles.backdrops import pale
 from pipeline.puzzles.puzzle import Language, PuzzleType, State
 from pipeline.puzzles.scene import Pointer, Scene
@@ -51,7 +51,7 @@ class CharacterPuzzle(PuzzleType[Characters]):
 
     def scene(self, state: Characters, language: Language) -> Scene:
         """Every character is a mark, with a white rim."""
-        drawn = "".join(mark(one.mark, self.drawn(one, state.variant)) for one in state.characters)
+        drawn = marks((one.mark, self.drawn(one, state.variant)) for one in state.characters)
         return Scene(
             ask=self.ask(state, language, asked=state.asked),
             art=pale(state.variant, _HEIGHT) + drawn,

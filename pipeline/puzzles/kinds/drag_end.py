@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Dropped, Spot, around
-from pipeline.puzzles.art import mark, paper, part, polygon, scatter
+from pipeline.puzzles.art import marks, paper, part, polygon, scatter
 from pipeline.puzzles.forms import FORMS, form, form_outline
 from pipeline.puzzles.kinds.dragging import BRIGHT, DragPuzzle, grip, names, tray
 from pipeline.puzzles.pictures import again, painted
@@ -84,11 +84,11 @@ class ShapeSlot(DragPuzzle[Slots]):
         colour = BRIGHT[state.variant % len(BRIGHT)]
         dashed = 'fill="#ffffff" fill-opacity="0.75" stroke="#475569" stroke-width="2" stroke-dasharray="5 3"'
         solid = f'fill="{colour}" stroke="#ffffff" stroke-width="2"'
-        outlines = [mark(one.mark, form(one.form, one.spot, self._SIZE, dashed, one.angle)) for one in state.slots]
+        outlines = marks((one.mark, form(one.form, one.spot, self._SIZE, dashed, one.angle)) for one in state.slots)
         lying = grip(state.start, self._SIZE) + form(state.form, state.start, self._SIZE, solid, state.angle)
         return Scene(
             ask=self.ask(state, language),
-            art="".join((paper(state.variant, 212), tray(154, 54), *outlines, part("p0", lying))),
+            art="".join((paper(state.variant, 212), tray(154, 54), outlines, part("p0", lying))),
             height=212,
             control=Items(spots={"p0": state.start}),
             answer=Dropped(rests={"p0": state.meant}),
@@ -183,9 +183,8 @@ class Gap(DragPuzzle[Holes]):
                     again(f"{name}-p", name, (x - home[0], y - home[1])),
                     f'<rect width="{self._PICTURE[0]:g}" height="{self._PICTURE[1]:g}" fill="url(#{name})"/>',
                     tray(184, 58),
-                    *(
-                        mark(one.mark, polygon(piece_outline(one.spot, self._SIDE, one.tabs), dark))
-                        for one in state.holes
+                    marks(
+                        (one.mark, polygon(piece_outline(one.spot, self._SIDE, one.tabs), dark)) for one in state.holes
                     ),
                     part("p0", piece),
                 )

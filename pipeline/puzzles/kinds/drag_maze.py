@@ -16,6 +16,10 @@ Cell = tuple[int, int]
 """Column and row."""
 
 
+_RADIUS = 9.0
+"""Units from the middle of the token to its rim."""
+
+
 class Passages(State):
     """Which neighbouring cells of a maze are joined, where the marker begins, and where it shall go."""
 
@@ -83,14 +87,14 @@ class Maze(DragPuzzle[Passages]):
                     floor,
                     *(_wall(wall, ink) for wall in walls),
                     mark("m0", _flag(goal, side - 12)),
-                    token("p0", self._middle(state, state.start), colour, 9.0),
+                    token("p0", self._middle(state, state.start), colour, _RADIUS),
                 )
             ),
             height=height,
             control=Token(part="p0", start=self._middle(state, state.start)),
             answer=self._walked(state, state.meant),
             marks={"m0": around(goal, side - 12)},
-            walls=walls,
+            walls=[_widened(wall, _RADIUS - 1) for wall in walls],
         )
 
     def _open(self, state: Passages) -> bool:
@@ -122,6 +126,12 @@ class Maze(DragPuzzle[Passages]):
                     yield rectangle(x, y, self._WALL, side + self._WALL)
                 if column < state.columns and frozenset({(column, row - 1), (column, row)}) not in joined:
                     yield rectangle(x, y, side + self._WALL, self._WALL)
+
+
+def _widened(wall: Region, more: float) -> Region:
+    """What the middle of the token must not enter for the whole of it to stay out of a wall."""
+    left, top, right, bottom = wall.edges
+    return rectangle(left - more, top - more, right - left + 2 * more, bottom - top + 2 * more)
 
 
 def _neighbours(cell: Cell) -> tuple[Cell, ...]:

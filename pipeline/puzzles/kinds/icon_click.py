@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Spot, rectangle
-from pipeline.puzzles.art import mark, panel, paper, scatter, shuffled_marks
+from pipeline.puzzles.art import marks, panel, paper, scatter, shuffled_marks
 from pipeline.puzzles.icons import (
     APART,
     GROUP_NAMES,
@@ -89,7 +89,7 @@ class StickerPuzzle(PuzzleType[Stickers]):
         """Every icon is a mark as large as its box."""
         return Scene(
             ask=self.ask(state, language, asked=self.named(state, language)),
-            art=paper(state.variant, HEIGHT) + self.above(state) + "".join(_drawn(one) for one in state.stickers),
+            art=paper(state.variant, HEIGHT) + self.above(state) + marks(map(_drawn, state.stickers)),
             height=HEIGHT,
             control=Pointer(single=self.single),
             answer=Clicked(marks=state.meant, ordered=self.ordered),
@@ -105,8 +105,9 @@ class StickerPuzzle(PuzzleType[Stickers]):
         return ""
 
 
-def _drawn(one: Sticker) -> str:
-    return mark(one.mark, icon(one.icon, one.spot, one.size, PAINTS[one.paint], angle=one.angle, mirrored=one.mirrored))
+def _drawn(one: Sticker) -> tuple[str, str]:
+    paints = PAINTS[one.paint]
+    return one.mark, icon(one.icon, one.spot, one.size, paints, angle=one.angle, mirrored=one.mirrored)
 
 
 def placed(

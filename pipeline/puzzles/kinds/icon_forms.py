@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Spot, around
-from pipeline.puzzles.art import mark, paper, scatter, shuffled_marks
+from pipeline.puzzles.art import marks, paper, scatter, shuffled_marks
 from pipeline.puzzles.colours import COLOURS
 from pipeline.puzzles.forms import FORMS, form, form_outline
 from pipeline.puzzles.kinds.icon_click import HEIGHT
@@ -78,8 +78,8 @@ class ShapeColour(ShapePuzzle):
     def scene(self, state: Shapes, language: Language) -> Scene:
         """Every shape is a mark as large as its box."""
         said = language == "zh"
-        art = "".join(
-            mark(one.mark, form(one.form, one.spot, one.size, _paint(one.colour), one.angle)) for one in state.shapes
+        art = marks(
+            (one.mark, form(one.form, one.spot, one.size, _paint(one.colour), one.angle)) for one in state.shapes
         )
         return Scene(
             ask=self.ask(state, language, form=FORMS[state.form][said], colour=_said(state, language)),
@@ -139,7 +139,7 @@ class Dot(ShapePuzzle):
         said = language == "zh"
         return Scene(
             ask=self.ask(state, language, look=_LOOKS[state.form][said], colour=_said(state, language)),
-            art=paper(state.variant, HEIGHT) + "".join(mark(one.mark, _dot(one)) for one in state.shapes),
+            art=paper(state.variant, HEIGHT) + marks((one.mark, _dot(one)) for one in state.shapes),
             height=HEIGHT,
             control=Pointer(single=True),
             answer=Clicked(marks=[state.meant]),

@@ -44,8 +44,11 @@ class SetValue(SliderPuzzle[Dial]):
     reach: ClassVar[int] = _LONG
 
     def draw(self, rng: Random, level: Level, language: Language) -> Dial:
-        """A number with a label; where it is hard one between labels, or on a scale that does not begin at zero."""
-        span, label, tick = rng.choice(((50, 10, 2), (100, 20, 4), (25, 5, 1)))
+        """A number with a label; where it is hard one between labels, or on a scale that does not begin at zero.
+
+        Ticks are so far from each other that a shift which is right for one is not for the next.
+        """
+        span, label, tick = rng.choice(((50, 10, 5), (100, 20, 10), (20, 4, 2)))
         low = rng.choice((span // 5, span * 2, span * 3)) if level == 3 else 0
         steps = range(low, low + span + 1, label if level == 1 else tick)
         shifts = {asked: (asked - low) * _LONG // span for asked in steps}
