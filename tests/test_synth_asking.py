@@ -9,8 +9,10 @@ from itertools import islice
 import pytest
 
 from pipeline.synth.asking import Asker, attribute, functional, icon, literal, state
+from pipeline.synth.drawing import draw, draw_family
 from pipeline.synth.elements import Element, Entry
 from pipeline.synth.icons import icons
+from pipeline.synth.meaning import meanings
 from pipeline.synth.refusing import refusal
 from pipeline.synth.relating import reasoning, spatial
 from pipeline.synth.solving import Wanted, counted, mentions, ranked, solve
@@ -110,6 +112,61 @@ def test_an_icon_that_is_drawn_elsewhere_too_is_neither_asked_for_nor_refused() 
 def test_purposes_are_asked_for_of_what_can_be_used() -> None:
     assert texts(functional, [SAVE])
     assert not texts(functional, [element("Save", act="save", states=["disabled"])])
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "act"),
+    [
+        ("bell", "Price alert", "bell"),
+        ("heart", "收藏", "heart"),
+        ("star", "Watch this page", "star"),
+        ("add", "More guests", "plus"),
+        ("add", "Book a visit", "add"),
+        ("edit", "Start a thread", "edit"),
+        ("edit", "Rename…", "edit"),
+        ("settings", "列设置", "settings"),
+        ("globe", "Browser", "launch"),
+        ("mail", "Mail", "launch"),
+    ],
+)
+def test_what_is_for_something_else_than_its_shape_is_asked_for_neither_by_icon_nor_purpose(
+    shape: str, name: str, act: str
+) -> None:
+    plain = element(name, icon=shape, act=act, text="")
+
+    assert not texts(icon, [plain])
+    assert not texts(functional, [plain])
+
+
+def test_launchers_and_the_buttons_of_windows_and_accounts_say_what_they_are_for() -> None:
+    page = next(one for one in (draw(4, number) for number in range(200)) if one.look.windowed)
+    site = next(one for one in (draw_family("news", 3, number) for number in range(20)) if one.look.platform == "web")
+
+    assert page.html.count('data-act="launch"') == 7
+    assert {"close", "minimise", "maximise"} <= set(re.findall('data-act="(.*?)"', page.html))
+    assert 'data-act="user"' in site.html
+
+
+def test_every_icon_and_intent_has_a_meaning() -> None:
+    assert set(meanings()) == {*icons(), *known("intents")}
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        ("Our offers", "icon gift"),
+        ("Flights", "icon plane"),
+        ("详情", "icon info"),
+        ("Account of Ann", "icon user"),
+        ("Maximise window", "icon fullscreen"),
+        ("Search the shop", "icon search"),
+    ],
+)
+def test_what_any_words_of_the_page_name_is_never_refused(words: str, label: str) -> None:
+    page = shown([element("Box")])
+
+    assert label in {question.label for question in refusal(scene(page))}
+    assert label not in {question.label for question in refusal(scene(page.model_copy(update={"said": [words]})))}
 
 
 def test_a_state_is_told_only_where_one_alone_is_in_it() -> None:

@@ -26,7 +26,9 @@ from pipeline.synth.icons import icons
 from pipeline.synth.making import Order, make
 from pipeline.synth.refusing import refusal
 from pipeline.synth.solving import Wanted
+from pipeline.synth.wording import known, pairs
 from tests.synthetic import recorded, scene
+from tests.synthetic_words import WORDS
 from tests.webworld import running_browser, running_world
 
 LISTENER = """<script>
@@ -53,6 +55,25 @@ def test_three_hundred_clicks_reach_what_their_labels_say(tmp_path: Path) -> Non
     assert audited(tmp_path, 300) == []
 
 
+def test_refusals_that_became_rows_ask_for_nothing_that_their_pages_name(tmp_path: Path) -> None:
+    assert named_after_all(tmp_path, 10) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_hundred_refusals_that_became_rows_ask_for_nothing_that_their_pages_name(tmp_path: Path) -> None:
+    assert named_after_all(tmp_path, 100) == []
+
+
+def test_what_a_page_names_in_any_of_its_texts_is_found() -> None:
+    page = "<title>Fly</title><p class=map>Our <b>offers</b></p><i aria-label='最大化窗口'></i><script>maps</script>"
+
+    assert named("Click the icon to see the offers.", page)
+    assert named("点击用来全屏显示的图标。", page)
+    assert not named("Click the icon to show the map.", page)
+    assert named('Click "Split screen".', "<i placeholder='Split screen'>")
+
+
 def test_a_hundred_refusals_fit_nothing_in_the_source_of_their_pages() -> None:
     screens = [draw(SEED, number) for number in range(5)]
     asked = [
@@ -68,7 +89,7 @@ def test_a_hundred_refusals_fit_nothing_in_the_source_of_their_pages() -> None:
 
 
 def test_an_icon_that_is_asked_for_is_drawn_once_in_the_source_of_its_page() -> None:
-    screens = [draw(SEED, number) for number in range(20, 26)]
+    screens = [draw(SEED, number) for number in range(20, 29)]
     asked = [
         (screen, question.target)
         for screen, sighting in zip(screens, recorded(screens), strict=True)
@@ -88,6 +109,37 @@ def test_the_refusal_audit_finds_what_is_there_after_all() -> None:
     assert not stands(refused(Wanted(purpose="bed")), page.html)
     assert absent.path not in page.html
     assert stands(refused(Wanted(label="save all")), "<button>Save all</button>")
+
+
+def named_after_all(folder: Path, refusals: int) -> list[str]:
+    """Refusals, of this many that became rows, whose thing the page of the row names; says how many there were."""
+    order = Order(rows=refusals * 11, seed=SEED)
+    asyncio.run(make(str(folder / "data"), order, lambda _: None))
+    rows = [row for row in Dataset(str(folder / "data")).rows(Grounding) if row.refusal][:refusals]
+    assert len(rows) == refusals
+    found = [row.instruction for row in rows if named(row.instruction, draw(SEED, row.screen_number).html)]
+    sys.stdout.write(f"refusals={refusals} named={len(found)}\n")
+    return found
+
+
+def named(instruction: str, html: str) -> bool:
+    """Whether any words for what is asked for are among the texts and the names of a page."""
+    plain = re.sub(r"(?s)<(script|style).*?</\1>|\b(?:class|style|d|data-[\w-]+)=(?:\"[^\"]*\"|'[^']*'|\w+)", " ", html)
+    sought = [re.escape(name) for pair in pairs("strangers") if set(pair) & quoted(instruction) for name in pair]
+    sought += [WORDS[name] for name in asked_for(instruction) if name in WORDS]
+    return any(re.search(rf"(?<![a-z])(?:{words})", plain, re.IGNORECASE) for words in sought)
+
+
+def quoted(instruction: str) -> set[str]:
+    return set(re.findall(r"[\"“]([^\"”]+)[\"”]", instruction))
+
+
+def asked_for(instruction: str) -> list[str]:
+    """The purposes whose phrase an instruction holds."""
+    phrases = [(name, phrase) for name, one in icons().items() for phrase in (one.en, one.zh)]
+    phrases += [(name, phrase) for name, words in known("intents").items() for phrase in words]
+    longest = max((phrase for _, phrase in phrases if phrase in instruction), key=len, default="")
+    return [name for name, phrase in phrases if phrase == longest]
 
 
 def refused(wanted: Wanted) -> Question:

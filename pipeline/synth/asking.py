@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
+from pipeline.synth.meaning import fits
 from pipeline.synth.solving import HOLDERS, Wanted, drawn, mentions, solve
 from pipeline.synth.wording import colour, known, sentences, word
 from pipeline.words import GroundingKind
@@ -127,6 +128,8 @@ def icon(scene: Scene) -> Iterator[Question]:
     for element in scene.drawn(scene.usable):
         if not element.icon or element.text or drawn(element.icon, scene.shown) > 1:
             continue
+        if element.act not in ("", element.icon) or not fits(element.icon, element.name):
+            continue  # it is for something else than its shape
         wanted = Wanted(purpose=element.icon)
         if solve(wanted, scene.shown) == [element]:
             purpose = icons()[element.icon].purpose(scene.language)
@@ -136,7 +139,7 @@ def icon(scene: Scene) -> Iterator[Question]:
 def functional(scene: Scene) -> Iterator[Question]:
     """By what a person wants to reach with it."""
     for element in scene.drawn(scene.usable):
-        if element.act not in known("intents") or not element.enabled:
+        if element.act not in known("intents") or not element.enabled or not fits(element.act, element.name):
             continue
         wanted = Wanted(purpose=element.act)
         if solve(wanted, scene.shown) == [element]:

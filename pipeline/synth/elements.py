@@ -109,6 +109,8 @@ class Shown(Model):
     """Whether it is known what its icons and acts are for; of pages that others wrote it is not."""
     drawn: list[str] = Field(default_factory=list)
     """Every icon on it by name, those outside of controls too."""
+    said: list[str] = Field(default_factory=list)
+    """Every text and every name, title and hint on it, hidden ones too."""
     elements: list[Element]
     records: list[Entry]
 

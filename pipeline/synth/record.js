@@ -79,8 +79,10 @@
     const lines = range.getClientRects(), label = e.closest('label');
     found.push(entry(e, range.getBoundingClientRect(), { role: 'text', kind: 'text', name: text, text, states: [], icon: '', act: '', colour: '', lines: lines.length, labels: !!label, cut: [e.parentElement, ...inlines(e)].some((at) => at && short(at)) }));
   }
+  const words = (e) => [...['aria-label', 'title', 'placeholder', 'alt', 'value'].map((name) => e.getAttribute(name)), ...[...e.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data)];
+  const said = [...document.body.querySelectorAll(':not(script,style)')].flatMap(words).map(clean).filter(Boolean);
   return {
-    title: document.title, width: W, height: H, ratio: devicePixelRatio, told, drawn: drawnIn(document), elements: found,
+    said, title: document.title, width: W, height: H, ratio: devicePixelRatio, told, drawn: drawnIn(document), elements: found,
     records: records.map((e) => {
       const rect = e.getBoundingClientRect(), seen = clipped(e, rect);
       const [en, zh] = e.dataset.noun.split('|');

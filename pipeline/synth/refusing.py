@@ -6,12 +6,14 @@ do not have. Knows nothing of files and quotas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipeline.synth.asking import Question, Scene, called
+from pipeline.synth.elements import Shown
 from pipeline.synth.icons import icons
+from pipeline.synth.meaning import hinted
 from pipeline.synth.relating import kind_words
-from pipeline.synth.solving import Wanted, counted, drawn, mentions, solve
+from pipeline.synth.solving import Wanted, counted, drawn, solve
 from pipeline.synth.wording import LANGUAGES, known, ordinal, ordinals, pairs, word
 
 
@@ -37,7 +39,7 @@ def _refused(scene: Scene, wanted: Wanted, text: str, label: str) -> Question:
 def _no_label(scene: Scene) -> Iterator[Question]:
     for pair in scene.rng.sample(list(pairs("strangers")), len(pairs("strangers"))):
         name = pair[LANGUAGES.index(scene.language)]
-        if not any(mentions(spelled, scene.shown) for spelled in pair):
+        if _nowhere(scene, pair):
             text = scene.say("literal", x=name, role=word("roles", "button", scene.language))
             yield _refused(scene, Wanted(label=name), text, f"label {pair[0]}")
 
@@ -58,12 +60,20 @@ def _no_purpose(scene: Scene) -> Iterator[Question]:
 
 
 def _absent(scene: Scene, purpose: str) -> bool:
-    """Whether nothing is for this, nor says a word that people know it by."""
-    if solve(Wanted(purpose=purpose), scene.shown) or drawn(purpose, scene.shown):
-        return False
-    icon = icons().get(purpose)
-    said = [purpose, *([icon.en, icon.zh] if icon else [])]
-    return not any(mentions(text, scene.shown) for text in said)
+    """Whether nothing is for this, nor says a word, seen or not, that people know it by."""
+    there = solve(Wanted(purpose=purpose), scene.shown) or drawn(purpose, scene.shown)
+    return not there and not hinted(purpose, _said(scene.shown))
+
+
+def _said(shown: Shown) -> str:
+    """All the words of a page, a line each."""
+    return "\n".join([shown.title, *shown.said, *(text for one in shown.elements for text in (one.name, one.text))])
+
+
+def _nowhere(scene: Scene, pair: Sequence[str]) -> bool:
+    """Whether no language's words for a thing are on the page."""
+    said = _said(scene.shown).casefold()
+    return not any(spelled.casefold() in said for spelled in pair)
 
 
 def _no_control(scene: Scene) -> Iterator[Question]:
@@ -73,7 +83,7 @@ def _no_control(scene: Scene) -> Iterator[Question]:
         pair = scene.rng.choice(pairs("strangers"))
         name = pair[LANGUAGES.index(scene.language)]
         titles = [element for element in scene.usable if element.record == number and called(element) == entry.title]
-        if titles and not titles[0].cut and not any(mentions(spelled, scene.shown) for spelled in pair):
+        if titles and not titles[0].cut and _nowhere(scene, pair):
             words = {"title": entry.title, **kind_words(scene, entry)}
             text = scene.say("of", x=name, role=word("roles", "button", scene.language), **words)
             yield _refused(scene, Wanted(label=name, record=number), text, f"control {pair[0]} {entry.title}")
@@ -98,5 +108,5 @@ def _no_hue(scene: Scene) -> Iterator[Question]:
         return
     for pair in scene.rng.sample(list(pairs("hues")), len(pairs("hues"))):
         name = pair[LANGUAGES.index(scene.language)]
-        if not any(mentions(spelled, scene.shown) for spelled in pair):
+        if _nowhere(scene, pair):
             yield _refused(scene, Wanted(colour=name), scene.say("colour", x=name), f"hue {pair[0]}")
