@@ -229,6 +229,47 @@ def test_chinese_counts_by_the_right_word() -> None:
     assert "封邮件" in said(mails)
 
 
+def test_rows_and_days_are_counted_without_a_word_for_pieces() -> None:
+    rows = [element(name, (0, top), role="row", states=[on]) for name, top, on in (("A", 0, "selected"), ("B", 40, ""))]
+    days = [one.model_copy(update={"en": "day", "zh": "天"}) for one in PARCELS]
+
+    assert not any("一个行" in text for text in texts(state, rows, "zh"))
+    said = "".join(question.instruction for question in reasoning(scene(shown(LIST, days), "zh")))
+    assert "那天" in said
+    assert "个天" not in said
+
+
+@pytest.mark.parametrize(("noun", "heading"), [("flight", "airline"), ("day", "weekday"), ("parcel", "name")])
+def test_what_stands_at_the_head_of_a_record_is_called_as_one_calls_it(noun: str, heading: str) -> None:
+    records = [one.model_copy(update={"en": noun}) for one in PARCELS]
+    asked = [one.instruction for ask in (spatial, reasoning) for one in ask(scene(shown(LIST, records)))]
+
+    assert any(heading in text for text in asked)
+    assert not any("title" in text for text in asked)
+
+
+def test_a_drop_down_is_opened_and_takes_no_cursor() -> None:
+    label = element("Colour", (100, 0), kind="text", role="text", labels=True)
+    asked = [
+        text
+        for seed in range(8)
+        for text in (
+            one.instruction for one in literal(scene(shown([element("Colour", role="combobox"), label]), seed=seed))
+        )
+    ]
+
+    assert asked
+    assert not any("cursor" in text or "Click into" in text for text in asked)
+
+
+def test_states_are_asked_for_before_the_current_page() -> None:
+    page = [element(name, (0, 40.0 * at), states=["current" if at < 1 else "pressed"]) for at, name in enumerate("AB")]
+
+    for seed in range(6):
+        first = next(state(scene(shown(page), seed=seed)))
+        assert "pressed" in first.instruction
+
+
 def test_a_quotation_with_its_own_stop_has_no_other_after_it() -> None:
     found = texts(literal, [element("Saved.", kind="text", role="text")])
 

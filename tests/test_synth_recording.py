@@ -50,6 +50,8 @@ li{height:40px}li button{margin-left:60px}
 <div class=a style="left:620px;top:80px"><p class=s style="margin:0;width:calc(100% - .75px)">Hardly too wide</p></div>
 <div class="a s" style="left:620px;top:112px;width:60px"><i><b><u>Deep text so long</u></b></i></div>
 <input class=a style="left:620px;top:200px;width:120px" aria-label="Search" placeholder="Search towns">
+<button class=a style="left:620px;top:240px;width:100px" aria-current=true>Brush</button>
+<button class=a style="left:620px;top:270px;width:100px" aria-current=page>Start</button>
 <button class=a style="left:300px;top:300px;width:100px;height:40px">Under glass</button>
 <div class=a style="left:290px;top:290px;width:120px;height:60px;background:#fc0;pointer-events:none"></div>
 <button class=a style="left:500px" aria-label="Write"><svg data-drawn=mail><path d="M2 2h16v16z"/></svg></button>
@@ -119,6 +121,7 @@ def test_every_icon_that_is_drawn_is_told_with_the_control_it_stands_in(seen: Si
 def test_states_are_read(seen: Sighting) -> None:
     assert named(seen, "Grey").states == ["disabled"]
     assert named(seen, "Remember").states == ["checked"]
+    assert (named(seen, "Brush").states, named(seen, "Start").states) == (["tool"], ["current"])
 
 
 def test_fields_are_called_by_their_labels(seen: Sighting) -> None:

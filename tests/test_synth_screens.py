@@ -95,6 +95,13 @@ def test_pages_ask_for_nothing_from_outside() -> None:
         assert not re.search(r"(?:src|href)=\"(?!#)|url\(\s*['\"]?https?:|@import", screen.html), screen.family
 
 
+def test_tools_of_a_palette_are_in_use_and_are_no_pages() -> None:
+    current = {screen.family: re.findall('aria-current="(.*?)"', screen.html) for screen in many()}
+
+    assert set(current["cad"]) == set(current["drawing"]) == {"true"}
+    assert set(current["mail"]) == {"page"}
+
+
 def test_icons_named_on_pages_exist() -> None:
     named = {name for screen in many() for name in re.findall(r'data-icon="([a-z]+)"', screen.html)}
 

@@ -14,7 +14,7 @@ from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
 from pipeline.synth.meaning import fits
 from pipeline.synth.solving import HOLDERS, Wanted, drawn, mentions, solve
-from pipeline.synth.wording import colour, known, sentences, word
+from pipeline.synth.wording import colour, known, measure, sentences, word
 from pipeline.words import GroundingKind
 
 LONGEST = 60
@@ -23,7 +23,7 @@ LONGEST = 60
 _ONE_STOP = re.compile(r"([.?!。？！][\"”])[.。]$")
 """A quotation at the end that has its own mark needs no other after it."""
 
-_TYPED = frozenset({"textbox", "searchbox", "combobox"})
+_FIELDS = {"textbox": "typed", "searchbox": "typed", "combobox": "opened"}
 _TICKED = frozenset({"checkbox", "radio", "switch"})
 _EXTREMES = {
     "button": ("wide", "large"),
@@ -98,11 +98,11 @@ def literal(scene: Scene) -> Iterator[Question]:
         if not _quotable(element, name):
             continue
         role = scene.role(element)
-        if element.role in _TYPED | _TICKED:
+        if element.role in {*_FIELDS, *_TICKED}:
             if not _told(element, name, scene.shown):
                 continue
             wanted = Wanted(label=name, role=element.role)
-            way = "typed" if element.role in _TYPED else "ticked"
+            way = _FIELDS.get(element.role, "ticked")
         elif worded(element) and mentions(name, scene.shown) == [element]:
             wanted, way = Wanted(label=name), "text" if element.kind == "text" else "literal"
         else:
@@ -149,14 +149,15 @@ def functional(scene: Scene) -> Iterator[Question]:
 
 def state(scene: Scene) -> Iterator[Question]:
     """By the state that it alone of its role is in."""
-    for element in scene.drawn(scene.usable):
-        for name in element.states:
-            if element.role not in known("roles") or name not in known("states"):
-                continue
-            wanted = Wanted(role=element.role, state=name)
-            if solve(wanted, scene.shown) == [element]:
-                text = scene.say("state", role=scene.role(element), x=_state_words(scene, element, name))
-                yield asked(scene, "state", element, wanted, text)
+    found = [(element, name) for element in scene.drawn(scene.usable) for name in element.states]
+    for element, name in sorted(found, key=lambda one: one[1] == "current"):  # nearly every screen has a current page
+        if element.role not in known("roles") or name not in known("states"):
+            continue
+        wanted = Wanted(role=element.role, state=name)
+        if solve(wanted, scene.shown) == [element]:
+            role = scene.role(element)
+            text = scene.say("state", role=role, unit=measure(role), x=_state_words(scene, element, name))
+            yield asked(scene, "state", element, wanted, text)
 
 
 def _state_words(scene: Scene, element: Element, state: str) -> str:

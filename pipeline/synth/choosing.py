@@ -6,7 +6,7 @@ What is chosen depends on the screens before, in their order, and on nothing els
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -47,7 +47,8 @@ QUOTAS: Mapping[GroundingKind, float] = {
 
 _TRIED = 60
 """Questions of a kind that are looked at on one screen."""
-_PER_TARGET = 2
+_LIKENESS = 4
+"""Bits by which two likenesses may differ and still be the same."""
 _PER_KIND = 3
 """Rows of one kind on one screen at most: where little can be pointed at, refusals would take the rest."""
 _LABEL_SHARE = 0.01
@@ -72,7 +73,7 @@ class Chooser:
         self._most_of_label = max(_LABEL_LEAST, round(rows * _LABEL_SHARE))
         self._kinds: Counter[str] = Counter()
         self._labels: Counter[str] = Counter()
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: dict[str, list[int]] = {}
 
     @property
     def chosen(self) -> int:
@@ -86,7 +87,7 @@ class Chooser:
     def choose(self, scene: Scene, fingerprint: Fingerprint, most: int) -> Iterator[Choice]:
         """The questions of a screen that become rows."""
         waiting = {kind: islice(ask(scene), _TRIED) for kind, ask in ASKERS.items()}
-        targets: Counter[Edges] = Counter()
+        targets: set[Edges] = set()
         kinds: Counter[GroundingKind] = Counter()
         for _ in range(min(most, PER_SCREEN)):
             found = self._next(waiting, fingerprint, targets)
@@ -96,7 +97,7 @@ class Chooser:
             if kinds[found.question.kind] == _PER_KIND:
                 del waiting[found.question.kind]
             if found.question.target is not None:
-                targets[found.question.target.box] += 1
+                targets.add(found.question.target.box)
             self._note(found.question.kind, found.label_hash, found.phash)
             yield found
 
@@ -104,18 +105,18 @@ class Chooser:
         self,
         waiting: Mapping[GroundingKind, Iterator[Question]],
         fingerprint: Fingerprint,
-        targets: Counter[Edges],
+        targets: Collection[Edges],
     ) -> Choice | None:
         """A question of the kind that lags behind most and has one left."""
         for kind in sorted(waiting, key=self._lead):
             for question in waiting[kind]:
                 box = question.target.box if question.target else None
                 label_hash = digest("label", question.kind, " ".join(question.label.casefold().split()))
-                if box is not None and targets[box] >= _PER_TARGET:
+                if box in targets:
                     continue
                 if self._labels[label_hash] < self._most_of_label:
                     phash = fingerprint(box)
-                    if (label_hash, phash) not in self._seen:
+                    if not self._alike(label_hash, phash):
                         return Choice(question, label_hash, phash)
         return None
 
@@ -125,4 +126,8 @@ class Chooser:
     def _note(self, kind: str, label_hash: str, phash: str) -> None:
         self._kinds[kind] += 1
         self._labels[label_hash] += 1
-        self._seen.add((label_hash, phash))
+        self._seen.setdefault(label_hash, []).append(int(phash, 16))
+
+    def _alike(self, label_hash: str, phash: str) -> bool:
+        """Whether nearly the same has been seen under this label."""
+        return any((int(phash, 16) ^ other).bit_count() <= _LIKENESS for other in self._seen.get(label_hash, ()))

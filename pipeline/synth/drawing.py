@@ -95,6 +95,7 @@ def _context(rng: random.Random, look: Look, s: Content) -> dict[str, Any]:
         "primary": None,
         "subtitle": "",
         "sided": False,
+        "palette": False,
         "seek": False,
         "status": [],
         "menus": _menus(s),

@@ -38,7 +38,7 @@
     if (e.getAttribute('aria-selected') === 'true') s.push('selected');
     if (e.getAttribute('aria-pressed') === 'true') s.push('pressed');
     if (e.getAttribute('aria-expanded')) s.push(e.getAttribute('aria-expanded') === 'true' ? 'expanded' : 'collapsed');
-    if (e.getAttribute('aria-current')) s.push('current');
+    if (e.getAttribute('aria-current')) s.push(e.getAttribute('aria-current') === 'page' ? 'current' : 'tool');
     return s;
   };
   const entry = (e, rect, extra) => {

@@ -124,9 +124,10 @@ def _shared(scene: Scene, target: Element) -> bool:
 
 
 def kind_words(scene: Scene, entry: Entry) -> dict[str, str]:
-    """What one calls such a record, and counts it by."""
+    """What one calls such a record, counts it by, and calls what stands at its head."""
     noun = entry.noun(scene.language)
-    return {"noun": noun, "unit": measure(noun)}
+    heading = word("headings", entry.en if entry.en in known("headings") else "name", scene.language)
+    return {"noun": noun, "unit": measure(noun), "heading": heading}
 
 
 def _within(scene: Scene) -> Iterator[tuple[Element, int]]:

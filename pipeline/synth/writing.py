@@ -108,8 +108,11 @@ def written_in(path: Path) -> Sequence[Written]:
 def _opened(path: Path) -> list[Written]:
     """What a file holds, which then ends with a whole line; nothing if it is not there yet."""
     found = list(written_in(path)) if path.exists() else []
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("", encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"out: {path} cannot be written ({error.strerror}): give a file that can") from error
     for one in found:
         _add(path, one)
     return found
