@@ -37,6 +37,11 @@ def test_export_prints_counts_and_the_place(folder: Path, tmp_path: Path, capsys
         (["--to", "sft", "--split-by", "row"], "error: export: split_by: "),
         (["--to", "sft", "--test-share", "2"], "error: export: test_share: "),
         (["--to", "sft", "--max-tokens", "0"], "error: export: max_tokens: "),
+        (["--to", "grounding", "--split-by", "app"], "error: export: --to grounding takes no --split-by: "),
+        (
+            ["--to", "grounding", "--seed", "0", "--keep-personal-data"],
+            "error: export: --to grounding takes no --seed, ",
+        ),
         ([], "error: Missing option '--to'"),
     ],
 )

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from markupsafe import escape
 
+from pipeline.cli import app_for
+from pipeline.commands.shell import run
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError
 from pipeline.grounding import Grounding
@@ -105,3 +107,17 @@ def test_the_picture_of_the_balance_is_well_formed_and_has_every_bar(folder: Pat
 def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         draw_balance(str(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["balance", "gallery"])
+def test_a_page_that_cannot_be_written_costs_one_line_that_says_what_to_do(
+    command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nodir" / "page"
+
+    code = run(app_for(), ["synth", command, str(folder), "--out", str(out)])
+
+    assert code == 2
+    assert capsys.readouterr().err == (
+        f"error: out: {out} cannot be written (No such file or directory): give a file in a folder that is there\n"
+    )

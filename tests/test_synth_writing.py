@@ -132,6 +132,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         yield Desk(tmp_path / "screens.jsonl", server)
 
 
+def test_a_file_that_cannot_be_written_costs_one_line(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    desk.path = tmp_path / "file" / "screens.jsonl"
+
+    with pytest.raises(ConfigError, match=r"out: .* cannot be written"):
+        desk.write(1)
+
+
 def test_the_model_is_asked_for_each_plan_and_all_is_kept_with_reasons(desk: Desk) -> None:
     found = desk.write(4)
 

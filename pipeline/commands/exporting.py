@@ -31,6 +31,7 @@ REDACT_EXAMPLES = examples(
 
 
 def export(
+    context: typer.Context,
     folder: Folder,
     shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto, mopd; or grounding.")],
     out: Annotated[str, typer.Option(metavar="PATH", help="The local folder to write; must not be there yet.")],
@@ -51,8 +52,13 @@ def export(
         bool, typer.Option("--keep-personal-data", help="Leave personal data as it is, in pictures and in words.")
     ] = False,
 ) -> int:
-    """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons."""
+    """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons.
+
+    Labelled places (--to grounding) are given as they are, in the splits they have: only --for hf, ms-swift or verl
+    applies to them, any other option is refused.
+    """
     if shape == "grounding":
+        _refuse_idle(context)
         counts = give(folder, local_path("out", out), trainer)
         typer.echo(f"rows={counts.total()} splits={_counted(counts)} out={out}")
         return 0
@@ -84,6 +90,18 @@ def export(
         typer.echo(f"{title}: {_counted(found)}", err=True)
     typer.echo(f"rows={account.rows.total()} rejected={account.rejected_rows} out={outcome.out}")
     return 0
+
+
+def _refuse_idle(context: typer.Context) -> None:
+    """Raises ConfigError for options that do nothing for labelled places."""
+    given = [
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    ]
+    idle = [f"--{name.replace('_', '-')}" for name in given if name not in ("folder", "shape", "out", "trainer")]
+    if idle:
+        raise ConfigError(f"export: --to grounding takes no {', '.join(idle)}: labelled places are given as they are")
 
 
 def redact(

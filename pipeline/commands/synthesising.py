@@ -98,7 +98,7 @@ def gallery(
 ) -> int:
     """Write one page with screens or puzzles, their labels drawn on them, and how the rows are spread."""
     draw = puzzle_gallery if holds_puzzles(folder) else draw_gallery
-    out.write_text(draw(folder, screens, seed), encoding="utf-8")
+    _keep(out, draw(folder, screens, seed))
     typer.echo(str(out))
     return 0
 
@@ -108,9 +108,19 @@ def balance(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The picture to write, as SVG.")] = Path("balance.svg"),
 ) -> int:
     """Draw how the rows are spread over kinds, sizes of targets, families, languages, platforms and splits."""
-    out.write_text(draw_balance(folder), encoding="utf-8")
+    _keep(out, draw_balance(folder))
     typer.echo(str(out))
     return 0
+
+
+def _keep(out: Path, text: str) -> None:
+    """Raises ConfigError when the file cannot be written."""
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"out: {out} cannot be written ({error.strerror}): give a file in a folder that is there"
+        ) from error
 
 
 async def _write(out: Path, wish: Wish, settings: RunConfig, calls: list[ModelCall]) -> Sequence[Written]:
