@@ -12,6 +12,7 @@ in the guest.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import time
@@ -76,6 +77,8 @@ class VirtualMachine:
         self._process: psutil.Process | None = None
         self._jobs = 0
         self._processor = 0
+        self._waited: dict[int, float] = {}
+        self._withheld = 0.0
         self._screen = asyncio.Lock()
 
     async def start(self, *, waiting: bool) -> None:
@@ -161,13 +164,15 @@ class VirtualMachine:
         return time.monotonic() - waited
 
     def _spent(self) -> tuple[float, float]:
-        """Seconds that its processor has run, and that it had to wait to."""
-        try:
-            task = Path(f"/proc/{self._running().pid}/task/{self._processor}/schedstat")
-            ran, waited, _ = map(int, task.read_text(encoding="ascii").split())
-        except (OSError, ValueError) as error:
-            raise EnvError("machine_gone", self._said()) from error
-        return ran / 1e9, waited / 1e9
+        """Seconds that its processor has run, and in which any of its threads had to wait to: they wait for each other,
+        so that the processor may stand still for the sake of one that only draws the screen."""
+        spent = _spent_by_thread(self._running().pid)
+        if self._processor not in spent:
+            raise EnvError("machine_gone", self._said())
+        since = [waited - self._waited.get(thread, 0.0) for thread, (_, waited) in spent.items()]
+        self._waited = {thread: waited for thread, (_, waited) in spent.items()}
+        self._withheld += max(since)
+        return spent[self._processor][0], self._withheld
 
     async def quit(self) -> None:
         """End it with everything written; raises EnvError when it takes too long."""
@@ -309,6 +314,17 @@ class VirtualMachine:
             *("-rtc", "base=utc"),
             *(("-incoming", "defer") if waiting else ()),
         ]
+
+
+def _spent_by_thread(pid: int) -> dict[int, tuple[float, float]]:
+    """Seconds that each thread of a process has run, and that it had to wait to; those that end are left out."""
+    spent: dict[int, tuple[float, float]] = {}
+    with contextlib.suppress(OSError):
+        for folder in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                ran, waited, _ = map(int, (folder / "schedstat").read_text(encoding="ascii").split())
+                spent[int(folder.name)] = ran / 1e9, waited / 1e9
+    return spent
 
 
 def _option(**values: str) -> str:
