@@ -75,10 +75,11 @@ class ProcedureStep(Model):
     `{slot}` in any text field is replaced by the slot's value. `role` and `name` find the node (name: exact match
     first, then case-insensitive containment; `nth` picks among equals, -1 the last; `near` prefers the candidate
     closest to a node with that text). `content` is typed text, an option's label for SelectOption, an address for
-    Launch, keys joined by `+` for Hotkey, a direction for Scroll; for what points it is where in the node's box, in parts
-    of its width and height, `0.25,0.8` (its middle unless said), and for Drag and Swipe a second place after a blank
-    says where they end: `0.5,0.5 1.8,0.5`; parts below 0 or above 1 lie outside of the box. `capture` is a regular expression over the screen's
-    names and values whose first group becomes slot `save_as`. `optional` steps are skipped when the node is absent.
+    Launch, keys joined by `+` for Hotkey, a direction for Scroll; for what points it is where in the node's box, in
+    parts of its width and height, `0.25,0.8` (its middle unless said), and for Drag and Swipe a second place after a
+    blank says where they end: `0.5,0.5 1.8,0.5`; parts below 0 or above 1 lie outside of the box. `capture` is a
+    regular expression over the screen's names and values whose first group becomes slot `save_as`. `optional` steps are
+    skipped when the node is absent.
     """
 
     action: str
