@@ -192,6 +192,8 @@ def test_files_are_rendered_inside_the_data_folder_only(entry: AppEntry, tmp_pat
     place = place_of(entry)
     values = render(entry, place, tmp_path, port=8123)
     assert (tmp_path / "greeting.txt").read_text() == f"Tiny app {{of}} the {tmp_path}"
-    assert values == {"bin": str(place.bin), "data": str(tmp_path), "entry": str(entry.folder), "port": "8123"}
+    ours = {"python": sys.executable, "package": str(Path(__file__).resolve().parents[1])}
+    own = {"bin": str(place.bin), "data": str(tmp_path), "entry": str(entry.folder), "port": "8123"}
+    assert values == ours | own
     with pytest.raises(ValueError, match="leaves the data folder"):
         render(entry.model_copy(update={"files": {"../x": ""}}), place, tmp_path)

@@ -16,6 +16,7 @@ from pipeline.file_names import PartName
 from pipeline.parts import write_part
 from pipeline.query import VIEWS, query, views_sql
 from pipeline.records import CheckResult, Frame, ModelCall, Step, Trajectory, Verdict
+from pipeline.schema import TABLES
 from pipeline.sinks import Committer, PartWriter
 from pipeline.structs import Calibration
 from pipeline.tasks import Capability, TaskSpec
@@ -297,7 +298,7 @@ def test_tables_without_a_part_have_their_columns_all_the_same(tmp_path: Path) -
     shutil.rmtree(tmp_path / "tasks")
 
     assert query("SELECT * FROM tasks", [folder]).schema == full
-    assert views_sql({}).count("CREATE OR REPLACE VIEW") == 23 + len(VIEWS)
+    assert views_sql({}).count("CREATE OR REPLACE VIEW") == len(TABLES) + len(VIEWS)
 
 
 # --- views ---------------------------------------------------------------------------------------------------------
