@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.actions import Point
+from pipeline.actions import Click, Point, device_pixel
+from pipeline.dialects import Picture, load_dialect
+from pipeline.dialects import Said as Answered
 from pipeline.grounding import Grounding, GroundingTarget
 from pipeline.records import Frame
 from pipeline.structs import Box, Image
@@ -67,29 +69,51 @@ def test_plain_messages_answer_with_a_point_of_999() -> None:
     assert said(NONE, "hf")["messages"][1]["content"] == "[-1,-1]"
 
 
-def test_ms_swift_reads_a_box_in_real_pixels_and_no_objects_of_a_refusal() -> None:
-    assert said(FOUND, "ms-swift")["objects"] == {
-        "ref": ["Save"],
-        "bbox": [[100, 40, 180, 60]],
-        "bbox_type": "real",
-    }
+def test_ms_swift_reads_a_box_in_real_pixels_and_an_empty_list_of_a_refusal() -> None:
+    assert said(FOUND, "ms-swift")["objects"] == {"ref": [], "bbox": [[100, 40, 180, 60]], "bbox_type": "real"}
     assert said(FOUND, "ms-swift")["messages"][1]["content"] == "<bbox>"
-    assert "objects" not in said(NONE, "ms-swift")
+    assert said(NONE, "ms-swift")["objects"] == {"ref": [], "bbox": [], "bbox_type": "real"}
     assert said(NONE, "ms-swift")["messages"][1]["content"] == "[-1,-1]"
 
 
-@pytest.mark.parametrize("trainer", ["hf", "ms-swift"])
+@pytest.mark.parametrize("made", [FOUND, NONE])
+def test_ms_swift_finds_as_many_marks_in_the_messages_as_there_are_objects(made: Grounding) -> None:
+    row = said(made, "ms-swift")
+    words = "".join(message["content"] for message in row["messages"])
+
+    assert words.count("<bbox>") == len(row["objects"]["bbox"])
+    assert words.count("<ref-object>") == len(row["objects"]["ref"])
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1000, 600), (3840, 2160)])
+def test_what_ui_venus_2_is_taught_to_say_is_read_as_the_place_it_means(width: int, height: int) -> None:
+    taught = load_dialect("ui-venus-2-grounding")
+    picture = Picture(width, height)
+
+    for x in (0, 1, 140, 501, 998, 999):
+        point = Point(x=x, y=999 - x)
+        reply = said(row(width=width, height=height, point=point), "ui-venus-2")["messages"][1]["content"]
+        read, meant = taught.read(Answered(content=reply), picture).moves[0], device_pixel(point, width, height)
+        assert isinstance(read.action, Click)
+        assert abs(read.points[0].x - meant.x) <= width / 1000
+        assert abs(read.points[0].y - meant.y) <= height / 1000
+
+
+def test_ui_venus_2_counts_to_1000_and_refuses_by_minus_one() -> None:
+    last = row(point=Point(x=999, y=500))
+
+    assert "0 to 1000" in said(FOUND, "ui-venus-2")["messages"][0]["content"]
+    assert said(last, "ui-venus-2")["messages"][1]["content"] == "[999,500]"
+    assert said(NONE, "ui-venus-2")["messages"][1]["content"] == "[-1,-1]"
+    assert "objects" not in said(FOUND, "ui-venus-2")
+
+
+@pytest.mark.parametrize("trainer", ["hf", "ms-swift", "ui-venus-2"])
 def test_the_question_does_not_give_away_whether_there_is_something(trainer: str) -> None:
     asked = [said(made, trainer)["messages"][0]["content"].removesuffix(made.instruction) for made in (FOUND, NONE)]
 
     assert asked[0] == asked[1]
     assert asked[0].count("<image>") == 1
-
-
-def test_what_is_called_nothing_on_the_screen_is_referred_to_by_its_name() -> None:
-    silent = row(target=TARGET.model_copy(update={"text": ""}))
-
-    assert said(silent, "ms-swift")["objects"]["ref"] == ["Save all"]
 
 
 def test_verl_reads_exactly_its_keys() -> None:

@@ -11,6 +11,7 @@ from xml.dom.minidom import parseString
 
 import pyarrow.parquet as pq
 import pytest
+from datasets import load_dataset
 from markupsafe import escape
 
 from pipeline.cli import app_for
@@ -60,10 +61,22 @@ def test_pictures_lie_beside_the_rows(folder: Path, tmp_path: Path) -> None:
 
 def test_ms_swift_gets_boxes_in_pixels(folder: Path, rows: list[Grounding], tmp_path: Path) -> None:
     give(str(folder), tmp_path / "out", "ms-swift")
-    boxes = [made["objects"]["bbox"][0] for made in lines(tmp_path / "out") if "objects" in made]  # type: ignore[index]
+    boxes = [box for made in lines(tmp_path / "out") for box in made["objects"]["bbox"]]  # type: ignore[index]
 
     held = [row.target.box for row in rows if row.target]
+    assert len(lines(tmp_path / "out")) == len(rows)
     assert sorted(boxes) == sorted([box.left, box.top, box.right, box.bottom] for box in held)
+
+
+@pytest.mark.parametrize("trainer", ["hf", "ms-swift", "ui-venus-2"])
+def test_lines_load_as_one_table(trainer: str, folder: Path, rows: list[Grounding], tmp_path: Path) -> None:
+    give(str(folder), tmp_path / "out", trainer)
+    files = sorted(map(str, (tmp_path / "out").glob("*.jsonl")))
+
+    table = load_dataset("json", data_files=files, split="train", cache_dir=str(tmp_path / "cache"))
+
+    assert len(table) == len(rows)
+    assert ("objects" in table.column_names) == (trainer == "ms-swift")
 
 
 def test_verl_rows_hold_their_picture_and_what_is_right(folder: Path, rows: list[Grounding], tmp_path: Path) -> None:

@@ -36,7 +36,10 @@ def export(
     shape: Annotated[str, typer.Option("--to", metavar="SHAPE", help="sft, rl-step, prm, kto, mopd; or grounding.")],
     out: Annotated[str, typer.Option(metavar="PATH", help="The local folder to write; must not be there yet.")],
     trainer: Annotated[
-        str, typer.Option("--for", metavar="TRAINER", help="hf, verl, trl, llama-factory or ms-swift.")
+        str,
+        typer.Option(
+            "--for", metavar="TRAINER", help="hf, verl, trl, llama-factory or ms-swift; ui-venus-2 for grounding."
+        ),
     ] = "hf",
     split_by: Annotated[
         str, typer.Option(metavar="KEY", help="task, template or app: what never straddles two splits.")
@@ -54,8 +57,8 @@ def export(
 ) -> int:
     """Write rows for a trainer, each checked; those that fail go to rejected.parquet with their reasons.
 
-    Labelled places (--to grounding) are given as they are, in the splits they have: only --for hf, ms-swift or verl
-    applies to them, any other option is refused.
+    Labelled places (--to grounding) are given as they are, in the splits they have: only --for hf, ms-swift,
+    ui-venus-2 or verl applies to them, any other option is refused.
     """
     if shape == "grounding":
         _refuse_idle(context)

@@ -1,7 +1,8 @@
 """Labelled places as rows for trainers: a question with its picture, and where to point or that there is nothing.
 
-Replies are `[x,y]` between 0 and 999, `[-1,-1]` for a refusal; ms-swift also gets the box as one of its `objects`, in
-pixels, which it brings into the form of each model by itself. Knows nothing of how rows came about.
+Replies are `[x,y]` and `[-1,-1]` for a refusal. Numbers are canonical, 0 to 999, but for UI-Venus-2, whose go from 0 to
+1000. ms-swift gets the box as one of its `objects`, in pixels, which it brings into the form of each model by itself.
+Knows nothing of how rows came about.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pyarrow.parquet as pq
+from pydantic import Field
 
-from pipeline.actions import Model
+from pipeline.actions import Model, device_pixel
 from pipeline.dataset import Dataset
+from pipeline.dialects.base import Picture
+from pipeline.dialects.spaces import RELATIVE_1000, Spot
 from pipeline.errors import ConfigError
 from pipeline.exports.files import whole_folder
 from pipeline.grounding import Grounding, GroundingTarget
@@ -23,7 +27,7 @@ from pipeline.schema import schema_of_model, to_rows
 from pipeline.storage import Address
 from pipeline.structs import Image
 
-Trainer = Literal["hf", "ms-swift", "verl"]
+Trainer = Literal["hf", "ms-swift", "ui-venus-2", "verl"]
 
 PICTURES = "images"
 """Folder of picture files, beside the JSON lines."""
@@ -32,6 +36,7 @@ NOTHING = "[-1,-1]"
 """The reply where nothing fits."""
 
 _ASK = "<image>Point at what this asks for, as [x,y] from 0 to 999, or [-1,-1] if it is not there: "
+_ASK_VENUS = "<image>Point at what this asks for, as [x,y] from 0 to 1000, or [-1,-1] if it is not there: "
 _ASK_BOX = "<image>Give the box of what this asks for, or [-1,-1] if it is not there: "
 """Questions are worded alike whether or not there is something: nothing but the picture tells."""
 
@@ -44,15 +49,15 @@ class Said(Model):
 
 
 class Objects(Model):
-    """ms-swift: what the marks in the messages stand for."""
+    """ms-swift: what the marks in the messages stand for; there are only marks for boxes."""
 
-    ref: list[str]
+    ref: list[str] = Field(default_factory=list)
     bbox: list[list[int]]
     bbox_type: Literal["real"] = "real"
 
 
 class Conversation(Model):
-    """A row of JSON lines; `objects` for ms-swift only."""
+    """A row of JSON lines; `objects` for ms-swift only, where every row has them."""
 
     messages: list[Said]
     images: list[str]
@@ -97,31 +102,43 @@ class VerlRow(Model):
 
 
 def reply_of(row: Grounding) -> str:
-    """Where to point."""
+    """Where to point, from 0 to 999."""
     return f"[{row.point.x},{row.point.y}]" if row.point else NOTHING
+
+
+def venus_reply_of(row: Grounding) -> str:
+    """Where to point, from 0 to 1000, as UI-Venus-2 says it."""
+    if row.point is None:
+        return NOTHING
+    spot = Spot(device_pixel(row.point, row.width, row.height), row.point)
+    x, y = RELATIVE_1000.numbers(spot, Picture(row.width, row.height))
+    return f"[{x},{y}]"
 
 
 def conversation(row: Grounding, picture: str, trainer: Trainer) -> Conversation:
     """The row as messages."""
-    boxed = trainer == "ms-swift"
-    asked = Said(role="user", content=(_ASK_BOX if boxed else _ASK) + row.instruction)
-    answer = "<bbox>" if boxed and row.target else reply_of(row)
-    messages = [asked, Said(role="assistant", content=answer)]
-    return Conversation(messages=messages, images=[picture], objects=_objects(row.target) if boxed else None)
+    objects = None
+    match trainer:
+        case "ms-swift":
+            ask, answer = _ASK_BOX, "<bbox>" if row.target else NOTHING
+            objects = Objects(bbox=[_edges(row.target)] if row.target else [])
+        case "ui-venus-2":
+            ask, answer = _ASK_VENUS, venus_reply_of(row)
+        case _:
+            ask, answer = _ASK, reply_of(row)
+    messages = [Said(role="user", content=ask + row.instruction), Said(role="assistant", content=answer)]
+    return Conversation(messages=messages, images=[picture], objects=objects)
 
 
-def _objects(target: GroundingTarget | None) -> Objects | None:
-    if target is None:
-        return None
+def _edges(target: GroundingTarget) -> list[int]:
     box = target.box
-    return Objects(ref=[target.text or target.name], bbox=[[box.left, box.top, box.right, box.bottom]])
+    return [box.left, box.top, box.right, box.bottom]
 
 
 def verl_row(row: Grounding, frame: Frame, index: int) -> VerlRow:
     """The row as verl reads it."""
-    box = row.target.box if row.target else None
     truth = GroundTruth(
-        box=[box.left, box.top, box.right, box.bottom] if box else [],
+        box=_edges(row.target) if row.target else [],
         point=[row.point.x, row.point.y] if row.point else [-1, -1],
         refusal=row.refusal,
         width=row.width,
