@@ -198,12 +198,22 @@ class Dataset:
         try:
             self.storage.refuse_odd(part.path)
             if part.schema_version == SCHEMA_VERSION:
-                return self._load(part, columns, filters)
+                return self._as_declared(self._load(part, columns, filters), part, columns)
             there = pq.read_schema(part.path, filesystem=self.storage.files).names
             wanted = columns or schema_of(part.table).names
             return widened(self._load(part, [name for name in wanted if name in there], filters), part.table, wanted)
         except (OSError, pa.ArrowException) as error:
             raise RunError(f"{self.storage.url(part.path)} cannot be read ({error}): run `pathproof check`") from error
+
+    def _as_declared(self, found: pa.Table, part: PartRef, columns: Sequence[str] | None) -> pa.Table:
+        """The rows, when their columns are what this version declares; raises RunError for a part that has drifted."""
+        schema = schema_of(part.table)
+        for name in dict.fromkeys([*found.column_names, *(columns or schema.names)]):
+            there, declared = found.schema.get_field_index(name), schema.get_field_index(name)
+            if min(there, declared) < 0 or not found.schema.field(there).equals(schema.field(declared)):
+                where = self.storage.url(part.path)
+                raise RunError(f"{where} has another column '{name}' than is declared: run `pathproof check`")
+        return found
 
     def _load(self, part: PartRef, columns: Sequence[str] | None, filters: Any) -> pa.Table:
         return pq.read_table(

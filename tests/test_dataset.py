@@ -8,6 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.dataset import Dataset
@@ -154,6 +156,20 @@ def test_part_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
 
     with pytest.raises(RunError, match="run `pathproof check`"):
         dataset.rows(Step)
+
+
+def test_part_whose_structs_have_drifted_says_what_to_do(tmp_path: Path) -> None:
+    made = attempt("t1")
+    dataset = Dataset(collected(tmp_path, [made]))
+    path = tmp_path / dataset.parts("steps")[-1].path
+    table = pq.read_table(path, partitioning=None)
+    at = table.column_names.index("usage")
+    pq.write_table(table.set_column(at, "usage", pa.nulls(len(table), pa.struct([("calls", pa.int64())]))), path)
+
+    with pytest.raises(RunError, match=r"another column 'usage' than is declared: run `pathproof check`"):
+        dataset.rows(Step)
+    with pytest.raises(RunError, match="another column 'usage'"):
+        dataset.record(made.attempt.attempt_id)
 
 
 # --- what is left to do --------------------------------------------------------------------------------------------
