@@ -115,6 +115,38 @@ def test_purposes_are_asked_for_of_what_can_be_used() -> None:
 
 
 @pytest.mark.parametrize(
+    ("act", "name", "twin"),
+    [
+        ("print", "Print", element("Print labels", (100, 0))),
+        ("print", "打印", element("出图", (100, 0), role="menuitem")),
+        ("add", "Add task", element("Invite people", (100, 0), role="link")),
+        ("delete", "Delete", element("Archive", (100, 0))),
+        ("voucher", "Apply voucher", element("Voucher code", (100, 0), role="textbox", text="")),
+        ("star", "Star", element("Mark as favourite", (100, 0), role="checkbox", act="info")),
+    ],
+)
+def test_a_purpose_is_not_asked_for_where_the_words_of_another_control_would_serve_it(
+    act: str, name: str, twin: Element
+) -> None:
+    target = element(name, act=act)
+
+    assert texts(functional, [target])
+    assert not texts(functional, [target, twin])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        element("Zoom out", (100, 0), act="zoomout"),
+        element("Zoom in on the garden plan", (100, 0), role="row", record=0),
+        element("Zoom", (100, 0), kind="text", role="text"),
+    ],
+)
+def test_what_is_known_to_be_for_something_else_is_no_other_way_to_a_purpose(other: Element) -> None:
+    assert texts(functional, [element("Zoom in", act="zoomin"), other])
+
+
+@pytest.mark.parametrize(
     ("shape", "name", "act"),
     [
         ("bell", "Price alert", "bell"),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pipeline.synth.elements import Element, Shown
 from pipeline.synth.icons import icons
-from pipeline.synth.meaning import fits
+from pipeline.synth.meaning import fits, serves
 from pipeline.synth.solving import HOLDERS, Wanted, drawn, mentions, solve
 from pipeline.synth.wording import colour, known, measure, sentences, word
 from pipeline.words import GroundingKind
@@ -142,9 +142,15 @@ def functional(scene: Scene) -> Iterator[Question]:
         if element.act not in known("intents") or not element.enabled or not fits(element.act, element.name):
             continue
         wanted = Wanted(purpose=element.act)
-        if solve(wanted, scene.shown) == [element]:
+        if solve(wanted, scene.shown) == [element] and not _rivalled(element, scene.shown):
             intent = word("intents", element.act, scene.language)
             yield asked(scene, "functional", element, wanted, scene.say("functional", x=intent))
+
+
+def _rivalled(element: Element, shown: Shown) -> bool:
+    """Whether the words of another control, which need not have an icon, say that it would serve as well."""
+    others = (one for one in shown.elements if one.kind == "control" and one.role not in HOLDERS and one is not element)
+    return any(serves(element.act, said, other.act) for other in others for said in (other.name, other.text))
 
 
 def state(scene: Scene) -> Iterator[Question]:

@@ -41,6 +41,18 @@ def hinted(purpose: str, said: str) -> bool:
     return any(meaning.hinted.search(said) for meaning in found if meaning)
 
 
+def serves(purpose: str, said: str, act: str) -> bool:
+    """Whether people would use a control that says this for the purpose, or take it for one that is for it.
+
+    Of a control that is known to be for something else, `act`, only the purpose's own names tell.
+    """
+    likely = (meanings().get(name) for name in alike(purpose))
+    if any(meaning.named.search(said.rstrip("…. ")) for meaning in likely if meaning):
+        return True
+    explained = act in meanings() and fits(act, said)
+    return not explained and bool(meanings()[purpose].hinted.search(said))
+
+
 def _meaning(en: str, zh: str, more_en: str = "", more_zh: str = "") -> Meaning:
     hints = _words("|".join(filter(None, (en, more_en))), "|".join(filter(None, (zh, more_zh))))
     return Meaning(_words(en, zh), hints)
