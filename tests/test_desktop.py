@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -28,6 +29,7 @@ from pipeline.actions import (
     TakeNote,
     TripleClick,
     Type,
+    Wait,
 )
 from pipeline.envs import desktop as desktop_module
 from pipeline.envs import desktop_programs
@@ -267,6 +269,18 @@ async def test_text_that_does_not_show_while_the_screen_is_at_work_is_not_said_t
     told = await environment.act(Type(content="written"), [])
 
     assert told.flags == ["text_unverified"]
+
+
+async def test_waiting_takes_as_long_as_others_leave_the_machine_room(
+    desktop: DesktopEnvironment, machine: Noted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock of which a second takes two."""
+    monkeypatch.setattr(machine, "clock", lambda: time.monotonic() / 2)
+    began = time.monotonic()
+
+    await desktop.act(Wait(), [])
+
+    assert time.monotonic() - began >= 2.0
 
 
 async def test_a_file_that_a_program_is_still_at_work_on_is_waited_for() -> None:

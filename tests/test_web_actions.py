@@ -1,5 +1,6 @@
 """Acting on pages: every action of the web, and the truth about what became of it."""
 
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -54,6 +55,19 @@ async def test_pointer_actions_reach_the_page_at_their_pixel(world: World, actio
     await world.open(POINTER)
     await world.do(action, Pixel(x=300, y=200))
     assert wanted in (await world.look()).title
+
+
+async def test_waiting_takes_as_long_as_others_leave_programs_room(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock of which a second takes two."""
+    monkeypatch.setattr("pipeline.room.FairClock", lambda: lambda: time.monotonic() / 2)
+    await world.open("<p>nothing</p>")
+    began = time.monotonic()
+
+    await world.do("Wait")
+
+    assert time.monotonic() - began >= 2.0
 
 
 async def test_a_long_press_holds(world: World) -> None:

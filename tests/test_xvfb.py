@@ -160,6 +160,22 @@ async def test_a_pipe_in_the_place_of_a_file_is_no_file_and_makes_room_for_one(m
         assert await machine.read(NOTE) == b"text"
 
 
+async def test_a_program_that_others_leave_no_room_is_waited_for(
+    machine: XvfbMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await open_pad(machine)
+    (pad,) = programs(machine.home, "mousepad")
+    monkeypatch.setattr(machine, "_clock", lambda: 7.0)
+    pad.suspend()
+
+    settling = asyncio.create_task(machine.settle(0.5))
+    await asyncio.sleep(1.0)
+    pad.resume()
+
+    assert await settling
+    assert machine.clock() == 7.0
+
+
 async def test_changed_modes_and_links_are_told_as_changes(machine: XvfbMachine) -> None:
     episode = Programs(machine, lambda _: MOUSEPAD)
     await episode.prepare(desktop_task(MOUSEPAD))

@@ -5,7 +5,6 @@ Knows nothing of pictures: points are where the finger goes.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from pipeline.actions import (
@@ -30,6 +29,7 @@ from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_launch import Launcher
 from pipeline.envs.android_typing import Keyboard
 from pipeline.errors import ActionError, EnvError
+from pipeline.room import let_pass
 
 KEYS = {
     "PressBack": "KEYCODE_BACK",
@@ -66,7 +66,7 @@ class Hands:
             case LaunchApp():
                 await self._launcher.launch(action.app)
             case Wait():
-                await asyncio.sleep(_WAIT_SECONDS)
+                await let_pass(_WAIT_SECONDS)
             case GetScreenshot() | TakeNote():
                 """The next look is what was asked for; a note is kept with the action itself."""
             case _:

@@ -37,6 +37,7 @@ from pipeline.envs.desktop_programs import Programs
 from pipeline.envs.machine import Button, Machine
 from pipeline.envs.web_keys import key_names
 from pipeline.errors import ActionError
+from pipeline.room import let_pass
 
 _HOLD_SECONDS = 0.8
 _WAIT_SECONDS = 1.0
@@ -104,7 +105,7 @@ class Hands:
             case LaunchApp():
                 await self._programs.launch_by_name(action.app)
             case Wait():
-                await asyncio.sleep(_WAIT_SECONDS)
+                await let_pass(_WAIT_SECONDS, self._machine.clock)
             case GetScreenshot() | TakeNote():
                 """The next look is what was asked for; a note is kept with the action itself."""
             case _:

@@ -12,7 +12,6 @@ in the guest.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import subprocess
 import time
@@ -27,6 +26,7 @@ from pipeline.envs.qemu_accel import PROGRAM, Acceleration
 from pipeline.envs.qemu_wire import Channel, RefusedError
 from pipeline.errors import EnvError, SetupError
 from pipeline.reaper import Scratch
+from pipeline.room import Withheld, spent_by_threads
 
 WIDTH, HEIGHT = 1280, 800
 SNAPSHOT_FAILED = "snapshot_failed"
@@ -77,8 +77,7 @@ class VirtualMachine:
         self._process: psutil.Process | None = None
         self._jobs = 0
         self._processor = 0
-        self._waited: dict[int, float] = {}
-        self._withheld = 0.0
+        self._withheld = Withheld()
         self._screen = asyncio.Lock()
 
     async def start(self, *, waiting: bool) -> None:
@@ -159,20 +158,18 @@ class VirtualMachine:
         return sum(self._spent())
 
     def clock(self) -> float:
-        """A time in seconds that stands still while others leave its processor no room; raises EnvError."""
-        _, waited = self._spent()
-        return time.monotonic() - waited
+        """A time in seconds that stands still while others leave any of its threads no room; raises EnvError."""
+        _, withheld = self._spent()
+        return time.monotonic() - withheld
 
     def _spent(self) -> tuple[float, float]:
-        """Seconds that its processor has run, and in which any of its threads had to wait to: they wait for each other,
-        so that the processor may stand still for the sake of one that only draws the screen."""
-        spent = _spent_by_thread(self._running().pid)
+        """Seconds that its processor has run, and that were withheld from it, also by way of a thread that only draws
+        the screen."""
+        spent = spent_by_threads(self._running().pid)
         if self._processor not in spent:
             raise EnvError("machine_gone", self._said())
-        since = [waited - self._waited.get(thread, 0.0) for thread, (_, waited) in spent.items()]
-        self._waited = {thread: waited for thread, (_, waited) in spent.items()}
-        self._withheld += max(since)
-        return spent[self._processor][0], self._withheld
+        self._withheld.hear(spent)
+        return spent[self._processor].ran, self._withheld.seconds
 
     async def quit(self) -> None:
         """End it with everything written; raises EnvError when it takes too long."""
@@ -314,17 +311,6 @@ class VirtualMachine:
             *("-rtc", "base=utc"),
             *(("-incoming", "defer") if waiting else ()),
         ]
-
-
-def _spent_by_thread(pid: int) -> dict[int, tuple[float, float]]:
-    """Seconds that each thread of a process has run, and that it had to wait to; those that end are left out."""
-    spent: dict[int, tuple[float, float]] = {}
-    with contextlib.suppress(OSError):
-        for folder in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                ran, waited, _ = map(int, (folder / "schedstat").read_text(encoding="ascii").split())
-                spent[int(folder.name)] = ran / 1e9, waited / 1e9
-    return spent
 
 
 def _option(**values: str) -> str:

@@ -41,6 +41,7 @@ from pipeline.egress import REFUSED_HEADER
 from pipeline.envs.web_keys import key_names
 from pipeline.envs.web_tab import CALL_SECONDS, Tab
 from pipeline.errors import ActionError
+from pipeline.room import let_pass
 from pipeline.structs import TargetUnderPoint
 
 NAVIGATION_SECONDS = 15.0
@@ -217,7 +218,7 @@ class Hands:
             case PressBack():
                 await self._back()
             case Wait():
-                await asyncio.sleep(_WAIT_SECONDS)
+                await let_pass(_WAIT_SECONDS)
             case AcceptDialog():
                 self._tab.accept_next = True
                 return "the next question of this page will be accepted"

@@ -7,6 +7,7 @@ before has been seen to. Where a program does not, only time tells. Knows nothin
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from pipeline.envs.x11_display import Display
 from pipeline.envs.x11_wire import RefusedError
@@ -25,45 +26,48 @@ _BLIND_SECONDS = 0.15
 """How long nothing may be drawn where no program can be asked."""
 
 
-def settle(display: Display, most_seconds: float) -> bool:
-    """Wait until the screen is at rest; whether it came to rest in time. Raises EnvError when the display is gone."""
-    until = time.monotonic() + most_seconds
+def settle(display: Display, most_seconds: float, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Wait until the screen is at rest; whether it came to rest in time, by a clock.
+
+    Raises EnvError when the display is gone.
+    """
+    until = clock() + most_seconds
     first = _FIRST_SECONDS
     while True:
         window = display.active_window()
-        if not _Pinger(display, window).wait(until, quiet=_QUIET_SECONDS, first=first):
+        if not _Pinger(display, window, clock).wait(until, quiet=_QUIET_SECONDS, first=first):
             return False
         if display.active_window() == window:
             return True
         first = 0.0  # another window in front is a change
 
 
-def wait_until_handled(display: Display, most_seconds: float) -> bool:
-    """Wait until the program in front has seen to what was sent to it; whether it did in time."""
+def wait_until_handled(display: Display, most_seconds: float, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Wait until the program in front has seen to what was sent to it; whether it did in time, by a clock."""
     window = display.active_window()
-    return _Pinger(display, window).wait(time.monotonic() + most_seconds, quiet=0.0, first=0.0)
+    return _Pinger(display, window, clock).wait(clock() + most_seconds, quiet=0.0, first=0.0)
 
 
 class _Pinger:
     """Asks the program of one window."""
 
-    def __init__(self, display: Display, window: int) -> None:
-        self._display, self._window = display, window
+    def __init__(self, display: Display, window: int, clock: Callable[[], float]) -> None:
+        self._display, self._window, self._clock = display, window, clock
         self._asks = window != 0 and display.answers_pings(window)
         self._answered, self._token, self._asked_at = 0, 0, 0.0
 
     def wait(self, until: float, *, quiet: float, first: float) -> bool:
         """Until there were answers enough and nothing was drawn for a while, after a first change or without any for
-        so long; False when time ran out."""
+        so long; False when it is later than `until` by the clock."""
         quiet = quiet if self._asks else _BLIND_SECONDS
         calm_until, slowest = time.monotonic() + max(quiet, first), 0.0
         try:
             self._ask()
-            while time.monotonic() < until:
+            while self._clock() < until:
                 left = calm_until - time.monotonic()
                 if left <= 0 and self._done:
                     return True
-                patience = left if self._done else until - time.monotonic()
+                patience = left if self._done else until - self._clock()
                 drawn, pongs = self._display.take(min(_LOOK_SECONDS, max(0.0, patience)))
                 now = time.monotonic()
                 if not self._done and now - self._asked_at > _LOOK_SECONDS and self._has_gone():

@@ -8,7 +8,7 @@ the program in front has seen to the keys before, as it looks meanings up late.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pipeline.envs.keysyms import NAMED, keysym_of, keysym_of_character
 from pipeline.envs.x11_display import BUTTON_RELEASE, KEY_PRESS, KEY_RELEASE, Display
@@ -32,9 +32,9 @@ _RUN = 400
 class Keyboard:
     """The keyboard of one display with the layout it has now."""
 
-    def __init__(self, display: Display) -> None:
-        """Look the layout up."""
-        self._display = display
+    def __init__(self, display: Display, clock: Callable[[], float] = time.monotonic) -> None:
+        """Look the layout up; programs have their time to take keys by the `clock`."""
+        self._display, self._clock = display, clock
         keymap, modifiers = display.keymap(), display.modifier_keys()
         self._columns = keymap.columns
         self._plain: dict[int, int] = {}
@@ -136,5 +136,5 @@ class Keyboard:
         return [self._plain.get(keysym) or spared[keysym] for keysym in keysyms]
 
     def _wait(self) -> None:
-        if not wait_until_handled(self._display, _HANDLED_SECONDS):
+        if not wait_until_handled(self._display, _HANDLED_SECONDS, self._clock):
             raise ActionError("text_not_delivered", "the program in front does not take keys")

@@ -30,6 +30,7 @@ from pipeline.envs.x11_wire import RefusedError
 from pipeline.envs.xvfb_session import Session
 from pipeline.errors import EnvError, SetupError, TreeError
 from pipeline.found_files import clear, read
+from pipeline.room import FairClock
 from pipeline.structs import Node
 from pipeline.threads import to_end
 
@@ -70,6 +71,11 @@ class XvfbMachine(Machine):
         self._keyboard: Keyboard | None = None
         self._trees: TreeReader | None = None
         self._lock = asyncio.Lock()
+        self._clock = FairClock()
+
+    def clock(self) -> float:
+        """A time that stands still while others leave us and the session's programs no room."""
+        return self._clock()
 
     async def boot(self) -> None:
         """See that what a session is made of is there; raises SetupError that names the packages."""
@@ -89,7 +95,7 @@ class XvfbMachine(Machine):
         try:
             network = "no network" if session.apart else "the network of its host"
             self.build = f"x.org {session.display.screen.release}, {network}"
-            self._keyboard = await self._on_display(Keyboard)
+            self._keyboard = await self._on_display(Keyboard, self._clock)
         except EnvError as error:
             raise SetupError("session_not_started", error.message) from error
         self._trees = TreeReader(lambda: self._piped(session, COMMAND))
@@ -108,7 +114,7 @@ class XvfbMachine(Machine):
             ran = await self.run(["setxkbmap", "-layout", layout], seconds=_LAYOUT_SECONDS)
             if ran.code != 0:
                 raise SetupError("no_layout", f"no keyboard layout {layout}: {ran.err.decode(errors='replace')}")
-            self._keyboard = await self._on_display(Keyboard)
+            self._keyboard = await self._on_display(Keyboard, self._clock)
         except EnvError as error:
             raise SetupError(error.code, error.message) from error
 
@@ -131,7 +137,7 @@ class XvfbMachine(Machine):
 
     async def settle(self, most_seconds: float) -> bool:
         """Wait until the screen is at rest; raises EnvError."""
-        return await self._on_display(settle, most_seconds)
+        return await self._on_display(settle, most_seconds, self._clock)
 
     async def works(self) -> bool:
         """Whether a program has something to do; raises EnvError."""
