@@ -20,8 +20,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.app_entry import AppEntry, NpmInstall, OwnInstall, SqlSeed, filled, server_of
+from pipeline.app_entry import AppEntry, NpmInstall, OwnInstall, ProgramEntry, SqlSeed, filled, load_entry, server_of
 from pipeline.app_state import inside, run_script, snapshot
+from pipeline.debian_install import DESKTOP, demand
 from pipeline.errors import SetupError, boundary
 from pipeline.reaper import Scratch
 from pipeline.records import digest
@@ -117,8 +118,15 @@ def install(entry: AppEntry) -> Path:
     return place.folder
 
 
-def install_for(app_id: str) -> None:
-    """Install what an application needs on this machine, perhaps nothing; raises ConfigError or SetupError."""
+def install_for(app_id: str, provider: str) -> None:
+    """Have what an application needs on this machine, perhaps nothing; raises ConfigError or SetupError.
+
+    Servers are installed. Programs of a private display are of the system's packages, of which none is installed
+    unasked: the error says by which command they are.
+    """
+    entry = load_entry(app_id)
+    if isinstance(entry, ProgramEntry) and provider == "xvfb":
+        demand([*DESKTOP, *entry.install.packages], entry.title)
     server = server_of(app_id)
     if server is not None:
         install(server)

@@ -110,7 +110,7 @@ def subject_of(app_id: str, config: RunConfig) -> Subject:
     if config.provider == "fake":
         return Subject(app_id, language=load_catalog(app_id)[0].language)
     entry = load_entry(app_id)
-    install_for(app_id)
+    install_for(app_id, config.provider)
     return Subject(
         app_id=app_id,
         platform=entry.platform,

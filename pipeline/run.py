@@ -122,7 +122,7 @@ def _prepare(config: RunConfig, board: Board) -> None:
         chromium()
     for app_id in config.apps:
         try:
-            install_for(app_id)
+            install_for(app_id, config.provider)
         except SetupError as error:
             board.say(f"warning: {app_id}: {error.message.splitlines()[0]}")
 

@@ -197,7 +197,7 @@ def _install(config: RunConfig) -> None:
         return
     for app_id in config.apps:
         with contextlib.suppress(SetupError):
-            install_for(app_id)
+            install_for(app_id, config.provider)
 
 
 def _longest(task: TaskSpec) -> float:

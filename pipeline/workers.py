@@ -144,7 +144,7 @@ class RolloutWorker:
             forget_variables(self._post.config.secrets)
             self._quiet.enter_context(hushed(self._post.vault))
         if self._post.config.provider != "fake":
-            await asyncio.to_thread(_install, self._post.config.apps)
+            await asyncio.to_thread(_install, self._post.config)
         await asyncio.to_thread(sweep)
         self._scratch = await asyncio.to_thread(Scratch, self._post.name)
         self._environment = envs.build(self._post.config, self._scratch, self._post.vault)
@@ -381,11 +381,11 @@ def _stored(dataset: Dataset, attempt_id: str) -> tuple[TaskSpec, Record]:
     return dataset.task(record.attempt.task_id), record
 
 
-def _install(app_ids: Sequence[str]) -> None:
+def _install(config: RunConfig) -> None:
     """Have the applications on this machine; one that cannot be had is a fault of the attempts that need it."""
-    for app_id in app_ids:
+    for app_id in config.apps:
         with contextlib.suppress(SetupError):
-            install_for(app_id)
+            install_for(app_id, config.provider)
 
 
 def _come_up(post: Post) -> str:

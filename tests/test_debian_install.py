@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from pipeline.app_install import install_for
 from pipeline.apps import main, up
 from pipeline.config import parse_config
 from pipeline.debian_install import advice, demand, install, missing
 from pipeline.doctor import _desktop
 from pipeline.errors import ConfigError, SetupError
+from pipeline.progress import Board
+from pipeline.run import _prepare
 
 NONE = "pathproof-has-no-such-package"
 
@@ -75,3 +80,25 @@ def test_an_unknown_program_is_a_bad_argument(capsys: pytest.CaptureFixture[str]
     assert "no-such-program" in capsys.readouterr().err
     with pytest.raises(ConfigError, match="no-such-program"):
         up("no-such-program", print)
+
+
+def test_a_program_of_a_display_that_is_missing_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+    with pytest.raises(SetupError, match=r"Mousepad needs more Debian packages; as root: apt-get install .* mousepad$"):
+        install_for("desktop-mousepad", "xvfb")
+
+
+def test_a_run_says_which_programs_are_missing_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    told = StringIO()
+
+    _prepare(parse_config({"platform": "desktop", "apps": ["desktop-mousepad"]}), Board(Console(file=told, width=999)))
+
+    assert "warning: desktop-mousepad: Mousepad needs more Debian packages; as root: apt-get install" in told.getvalue()
+
+
+def test_virtual_machines_have_programs_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+    install_for("desktop-mousepad", "qemu")

@@ -1,6 +1,6 @@
 """When a machine's screen has come to rest, told from outside: its processor has nothing to do, and the picture stays.
 
-A processor that would run if others left it room counts as one that runs, and while they leave it or any other thread of
+A processor that would run if others left it room counts as one that runs, and while they leave it or another thread of
 the machine none, no time passes.
 Knows nothing of what was done.
 """
