@@ -302,6 +302,42 @@ def test_states_are_asked_for_before_the_current_page() -> None:
         assert "pressed" in first.instruction
 
 
+def test_the_current_page_is_asked_for_on_some_screens_only() -> None:
+    page = shown([element(name, (0, 40.0 * at), states=["current"] * (at < 1)) for at, name in enumerate("AB")])
+
+    asked = sum(bool(list(state(scene(page, seed=seed)))) for seed in range(200))
+
+    assert 20 < asked < 70
+
+
+@pytest.mark.parametrize(
+    ("icon_name", "english", "chinese"), [("star", "star that is filled in", "星标"), ("lock", "lock that is", "锁形")]
+)
+def test_a_picture_that_is_lit_is_asked_for_by_what_it_shows(icon_name: str, english: str, chinese: str) -> None:
+    lit = [
+        element("Mark", (0, 40.0 * at), icon=icon_name, act=icon_name, text="", states=["pressed"] * (at == 1))
+        for at in range(3)
+    ]
+
+    asked = list(state(scene(shown(lit))))
+
+    assert [one.target for one in asked] == [lit[1]]
+    assert english in asked[0].instruction
+    assert all(chinese in text for text in texts(state, lit, "zh"))
+    assert not texts(state, [*lit, lit[1].model_copy(update={"box": (0, 200, 80, 220)})])
+
+
+@pytest.mark.parametrize("name", ["active", "unread", "focused", "invalid", "sorted", "expanded", "collapsed"])
+def test_each_state_has_words_and_is_asked_for_where_one_alone_is_in_it(name: str) -> None:
+    page = [element("A", states=[name]), element("B", (0, 40))]
+
+    english, chinese = known("states")[name]
+    assert all(english in text for text in texts(state, page))
+    assert all(chinese in text for text in texts(state, page, "zh"))
+    assert texts(state, page)
+    assert not texts(state, [page[0], element("C", (0, 80), states=[name])])
+
+
 def test_a_quotation_with_its_own_stop_has_no_other_after_it() -> None:
     found = texts(literal, [element("Saved.", kind="text", role="text")])
 
@@ -317,7 +353,7 @@ def test_of_pages_that_others_wrote_no_icon_or_purpose_is_refused() -> None:
     assert labels == {"label"}
 
 
-@pytest.mark.parametrize("kind", ["roles", "states", "sides", "extremes", "facts", "intents"])
+@pytest.mark.parametrize("kind", ["roles", "states", "toggles", "sides", "extremes", "facts", "intents"])
 def test_words_are_in_the_language_they_are_listed_for(kind: str) -> None:
     for english, chinese in (pair for words in known(kind).values() for pair in batched(words)):
         assert not HAN.search(english)

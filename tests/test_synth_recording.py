@@ -124,6 +124,27 @@ def test_states_are_read(seen: Sighting) -> None:
     assert (named(seen, "Brush").states, named(seen, "Start").states) == (["tool"], ["current"])
 
 
+async def test_states_that_a_page_shows_are_read_and_notes_on_them_where_they_are_believed() -> None:
+    page = """<!doctype html><title>States</title><table><tr><th aria-sort=ascending><button>Name</button></th>
+<th><button>Size</button></th></tr></table><button aria-pressed=true data-choice>All</button>
+<button aria-pressed=true>Bold</button><button aria-expanded=false>More</button>
+<input aria-label=Mail aria-invalid=true><input aria-label=Town data-state=focused>"""
+
+    for told in (True, False):
+        found = (await _look(Screen("states", 0, "states", "en", LOOK, page, told=told))).shown.elements
+        states = {one.name: one.states for one in found if one.kind == "control"}
+        assert states == {
+            "Name": ["sorted"],
+            "Size": [],
+            "All": ["active" if told else "pressed"],
+            "Bold": ["pressed"],
+            "More": ["collapsed"],
+            "Mail": ["invalid"],
+            "Town": ["focused"] if told else [],
+        }
+        assert {one.role for one in found if one.name in ("Name", "Size") and one.kind == "control"} == {"columnheader"}
+
+
 def test_fields_are_called_by_their_labels(seen: Sighting) -> None:
     towns = [(element.kind, element.role) for element in seen.shown.elements if element.name == "Town"]
 

@@ -141,6 +141,15 @@ def test_slots_of_texts_are_all_filled() -> None:
     )
 
 
+def test_of_things_that_may_be_on_often_one_alone_is_on_or_off() -> None:
+    drawn = [Content("en", seed).few(10, share) for seed in range(200) for share in (0.1, 0.6)]
+
+    assert all(on <= set(range(10)) for on in drawn)
+    assert sum(len(on) == 1 for on in drawn[::2]) > 80
+    assert sum(len(on) == 9 for on in drawn[1::2]) > 20
+    assert sum(1 < len(on) < 9 for on in drawn[1::2]) > 50
+
+
 def test_people_and_numbers_that_are_compared_differ() -> None:
     content = Content("zh", 2)
 

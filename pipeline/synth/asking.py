@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from pipeline.synth.elements import Element, Shown
@@ -22,6 +22,9 @@ LONGEST = 60
 
 _ONE_STOP = re.compile(r"([.?!。？！][\"”])[.。]$")
 """A quotation at the end that has its own mark needs no other after it."""
+
+_CURRENT = 0.2
+"""The part of screens that are asked for their current page, which nearly every one has."""
 
 _FIELDS = {"textbox": "typed", "searchbox": "typed", "combobox": "opened"}
 _TICKED = frozenset({"checkbox", "radio", "switch"})
@@ -59,6 +62,10 @@ class Scene(NamedTuple):
     def drawn(self, elements: Sequence[Element]) -> list[Element]:
         """These in a random order."""
         return self.rng.sample(list(elements), len(elements))
+
+    def drawn_words(self, words: Set[str]) -> list[str]:
+        """These in a random order, which is the same on every machine."""
+        return self.rng.sample(sorted(words), len(words))
 
 
 class Question(NamedTuple):
@@ -154,16 +161,27 @@ def _rivalled(element: Element, shown: Shown) -> bool:
 
 
 def state(scene: Scene) -> Iterator[Question]:
-    """By the state that it alone of its role is in."""
-    found = [(element, name) for element in scene.drawn(scene.usable) for name in element.states]
-    for element, name in sorted(found, key=lambda one: one[1] == "current"):  # nearly every screen has a current page
-        if element.role not in known("roles") or name not in known("states"):
+    """By the state that it alone of its role, or of its picture, is in; each kind of state as likely as any other."""
+    kinds = scene.drawn_words({name for element in scene.usable for name in element.states})
+    seldom = scene.rng.random() < _CURRENT
+    for name in sorted(kinds, key=lambda one: one == "current"):
+        if name not in known("states") or (name == "current" and not seldom):
             continue
-        wanted = Wanted(role=element.role, state=name)
-        if solve(wanted, scene.shown) == [element]:
-            role = scene.role(element)
-            text = scene.say("state", role=role, unit=measure(role), x=_state_words(scene, element, name))
-            yield asked(scene, "state", element, wanted, text)
+        for element in scene.drawn([one for one in scene.usable if name in one.states]):
+            yield from _in_state(scene, element, name)
+
+
+def _in_state(scene: Scene, element: Element, name: str) -> Iterator[Question]:
+    if name == "pressed" and element.icon in known("toggles"):
+        wanted = Wanted(purpose=element.icon, state=name)
+        text = scene.say("toggled", x=word("toggles", element.icon, scene.language))
+    elif element.role in known("roles"):
+        wanted, role = Wanted(role=element.role, state=name), scene.role(element)
+        text = scene.say("state", role=role, unit=measure(role), x=_state_words(scene, element, name))
+    else:
+        return
+    if solve(wanted, scene.shown) == [element]:
+        yield asked(scene, "state", element, wanted, text)
 
 
 def _state_words(scene: Scene, element: Element, state: str) -> str:

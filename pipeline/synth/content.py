@@ -79,6 +79,15 @@ class Content:
         """True for this share of all times."""
         return self.rng.random() < share
 
+    def few(self, count: int, share: float) -> frozenset[int]:
+        """Which of so many are on: about this share of them, but often one alone, or all but one where most may be."""
+        alone = frozenset({self.rng.randrange(count)})
+        if self.chance(0.4):
+            return alone
+        if share >= 0.3 and self.chance(0.3):
+            return frozenset(range(count)) - alone
+        return frozenset(number for number in range(count) if self.chance(share))
+
     def number(self, low: int, high: int) -> int:
         """A whole number, both ends included."""
         return self.rng.randint(low, high)
@@ -135,9 +144,17 @@ class Content:
         """A number that nobody answers: of the range set aside for fiction, or its like."""
         return self.t(f"+1 555 01{self.number(10, 99)}", f"010-5550-{self.number(1000, 9999)}")
 
+    def phones(self, count: int) -> list[str]:
+        """So many different numbers."""
+        return _distinct(self.phone, count)
+
     def email(self) -> str:
         """An address at a reserved domain."""
         return str(self._seeded().safe_email())
+
+    def emails(self, count: int) -> list[str]:
+        """So many different addresses."""
+        return _distinct(self.email, count)
 
     def price(self, low: int, high: int) -> float:
         """An amount of money, as shops write it."""

@@ -5,7 +5,7 @@
   const W = innerWidth, H = innerHeight;
   const roles = { BUTTON: 'button', A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox', SUMMARY: 'button' };
   const inputs = { checkbox: 'checkbox', radio: 'radio', search: 'searchbox', range: 'slider' };
-  const roleOf = (e) => e.getAttribute('role') || (e.tagName === 'INPUT' ? inputs[e.type] || 'textbox' : roles[e.tagName] || 'text');
+  const roleOf = (e) => e.getAttribute('role') || (e.tagName === 'BUTTON' && e.closest('th') ? 'columnheader' : '') || (e.tagName === 'INPUT' ? inputs[e.type] || 'textbox' : roles[e.tagName] || 'text');
   const clean = (text) => (text || '').replace(/\s+/g, ' ').trim();
   const nameOf = (e) => clean(e.getAttribute('aria-label') || (e.labels && e.labels.length ? labelText(e.labels[0]) : '') || (e.placeholder || '') || (e.tagName === 'SELECT' ? '' : e.innerText));
   const labelText = (label) => { const span = label.querySelector(':scope > span'); return span ? span.innerText : label.innerText; };
@@ -36,7 +36,10 @@
     if (e.checked || e.getAttribute('aria-checked') === 'true') s.push('checked');
     else if (e.type === 'checkbox' || e.type === 'radio' || e.hasAttribute('aria-checked')) s.push('unchecked');
     if (e.getAttribute('aria-selected') === 'true') s.push('selected');
-    if (e.getAttribute('aria-pressed') === 'true') s.push('pressed');
+    if (e.getAttribute('aria-pressed') === 'true') s.push(told && 'choice' in e.dataset ? 'active' : 'pressed');
+    if (e.getAttribute('aria-invalid') === 'true') s.push('invalid');
+    if (e.closest('th[aria-sort]')) s.push('sorted');
+    s.push(...note(e, 'state').split(' ').filter(Boolean));
     if (e.getAttribute('aria-expanded')) s.push(e.getAttribute('aria-expanded') === 'true' ? 'expanded' : 'collapsed');
     if (e.getAttribute('aria-current')) s.push(e.getAttribute('aria-current') === 'page' ? 'current' : 'tool');
     return s;
