@@ -200,19 +200,21 @@ async def outcome_after(policy: Callable[[], Policy], task: TaskSpec, world: Env
     return record, outcome_of(task, evaluate(task, record, "proof"))
 
 
-async def prove_oracle(task: TaskSpec, world: Environment) -> None:
+async def prove_oracle(task: TaskSpec, world: Environment) -> Outcome:
     """The oracle meets the contract, or rightly claims that it cannot be done, and none of its steps fails."""
     record, outcome = await outcome_after(lambda: ScriptedPolicy("oracle", task), task, world)
     assert [step.error_detail for step in record.steps if step.status != "ok"] == []
     proved = (outcome.checks, "success") if task.feasible else (outcome.absence, "infeasible")
     assert proved == ("passed", record.trajectory.claim), evaluate(task, record, "proof").results
+    return outcome
 
 
-async def prove_that_doing_nothing_fails(task: TaskSpec, world: Environment) -> None:
+async def prove_that_doing_nothing_fails(task: TaskSpec, world: Environment) -> Outcome:
     """It claims success, which no contract grants."""
     record, outcome = await outcome_after(lambda: NoopPolicy("noop", task), task, world)
     assert record.trajectory.claim == "success"
     assert outcome.checks == ("failed" if task.feasible else None)
+    return outcome
 
 
 async def prove_that_the_planner_finds_out(task: TaskSpec, world: Environment) -> None:
