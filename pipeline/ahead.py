@@ -1,4 +1,4 @@
-"""Work that is begun a little ahead and taken in order.
+"""Work that is begun a little ahead and taken in order, one by one or several together.
 
 Knows nothing of what is worked on.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -27,3 +27,15 @@ async def ahead(work: Iterable[Coroutine[None, None, Result]], at_once: int) -> 
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def batches(results: AsyncIterable[Result], size: int) -> AsyncGenerator[list[Result], None]:
+    """So many results at a time; the last ones may be fewer."""
+    batch: list[Result] = []
+    async for result in results:
+        batch.append(result)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

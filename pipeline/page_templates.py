@@ -5,9 +5,12 @@ Knows nothing of what the pages show.
 
 from __future__ import annotations
 
+from functools import cache
+
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
 
+@cache
 def page_template(name: str) -> Template:
     """The template of a page by its file name."""
     environment = Environment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-from pipeline.ahead import ahead
+from pipeline.ahead import ahead, batches
 
 
 class Workshop:
@@ -51,3 +51,11 @@ async def test_what_is_not_wanted_any_more_is_given_up() -> None:
 
     assert shop.under_way == 0
     assert shop.given_up == [2]
+
+
+async def test_batches_hold_so_many_results_and_the_last_one_the_rest() -> None:
+    shop = Workshop(5)
+
+    found = [batch async for batch in batches(ahead((shop.part(number) for number in range(5)), 2), 2)]
+
+    assert found == [[0, 1], [2, 3], [4]]

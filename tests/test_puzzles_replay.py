@@ -34,17 +34,19 @@ async def replayer() -> AsyncIterator[Replayer]:
 
 
 async def answers(replayer: Replayer, key: Key, on: On, wrongs: int) -> tuple[list[str], bool, list[bool]]:
-    """What is drawn in the wrong place, the verdict on the right answer, and those on wrong ones."""
+    """What is drawn in the wrong place or left behind by an answer; the verdicts on the right and on wrong answers."""
     scene = puzzle_of(key).scene
     async with replayer.page(on) as page:
         await page.show(key)
         shown = await page.see()
         right = await page.give(shown, plan(scene, scene.answer))
-        verdicts = []
+        faults, verdicts = misplaced(scene, shown), []
         for acts in islice(wrong_plans(scene, Random(f"wrong {key}")), wrongs):
-            await page.show(key)
+            await page.again()
+            if await page.see() != shown:
+                faults.append("the page is not as it was before it was answered")
             verdicts.append(await page.give(shown, acts))
-    return misplaced(scene, shown), right, verdicts
+    return faults, right, verdicts
 
 
 def key_of(name: str, seed: int) -> Key:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pipeline import manifest
 from pipeline.actions import Click, Drag, LongPress, Model, Point
-from pipeline.ahead import ahead
+from pipeline.ahead import ahead, batches
 from pipeline.dataset import Dataset
 from pipeline.errors import ConfigError, EnvError, RunError
 from pipeline.file_names import RUN_FILE
@@ -51,10 +51,12 @@ from pipeline.words import Platform
 
 _AT_ONCE = 4
 """Pages shown at the same time."""
+_AHEAD = 12
+"""Puzzles that are begun before the first of them is done: one that waits or is held long keeps no page idle."""
 _PER_BATCH = 60
 """Puzzles whose rows are written together."""
 _PER_BROWSER = 600
-"""Puzzles after which the browser is replaced, for it keeps memory; a multiple of a batch."""
+"""Puzzles after which the browser is replaced, for it keeps memory."""
 _TRIES = 2
 _WRONGS = 1
 """Wrong answers that each puzzle must refuse."""
@@ -136,25 +138,27 @@ async def _fill(
     committer: Committer, replayer: Replayer, order: Order, rows: Sequence[PuzzleRow], heard: Callable[[Made], None]
 ) -> Made:
     """Write rows, a batch of puzzles at a time, until there are enough."""
-    number, count = max((row.number for row in rows), default=-1) + 1, len(rows)
-    left_out: list[str] = []
-    while count < order.puzzles:
-        batch: list[Model] = []
-        tickets = [_ticket(order, one) for one in range(number, number + min(_PER_BATCH, order.puzzles - count))]
-        async with aclosing(ahead((_tried(replayer, ticket) for ticket in tickets), _AT_ONCE)) as all_tried:
-            async for tried in all_tried:
-                if tried.faults:
-                    left_out.append(f"{tried.row.type} seed={tried.row.seed}: {'; '.join(tried.faults)}")
-                else:
-                    batch += [tried.frame, tried.row]
-                    count += 1
-        number += len(tickets)
-        committer.record(batch)
-        heard(Made(count, left_out))
-        if len(left_out) > 3 + _MOST_FAULTS * number:
-            raise RunError(f"{len(left_out)} of {number} puzzles failed a check, the last: {left_out[-1]}")
-        if number % _PER_BROWSER < len(tickets):
-            await replayer.renew()
+    number, made = max((row.number for row in rows), default=-1) + 1, Made(len(rows), [])
+    while made.puzzles < order.puzzles:
+        numbers = range(number, number + min(_PER_BROWSER, order.puzzles - made.puzzles))
+        work = (_tried(replayer, _ticket(order, one)) for one in numbers)
+        async with aclosing(ahead(work, _AHEAD)) as all_tried:
+            async for batch in batches(all_tried, _PER_BATCH):
+                made = _write(committer, batch, made)
+                heard(made)
+        number = numbers.stop
+        await replayer.renew()
+    return made
+
+
+def _write(committer: Committer, batch: Sequence[_Tried], made: Made) -> Made:
+    """Write the puzzles that passed; raises RunError when too many do not."""
+    passed = [tried for tried in batch if not tried.faults]
+    committer.record([one for tried in passed for one in (tried.frame, tried.row)])
+    faults = [f"{one.row.type} seed={one.row.seed}: {'; '.join(one.faults)}" for one in batch if one.faults]
+    count, left_out = made.puzzles + len(passed), made.left_out + faults
+    if len(left_out) > 3 + _MOST_FAULTS * (count + len(left_out)):
+        raise RunError(f"{len(left_out)} of {count + len(left_out)} puzzles failed a check, the last: {left_out[-1]}")
     return Made(count, left_out)
 
 
@@ -189,7 +193,7 @@ async def _try(replayer: Replayer, ticket: _Ticket) -> _Tried:
         if not await page.give(shown, acts):
             faults.append("its answer is refused")
         for wrong in islice(wrong_plans(scene, Random(f"wrong {ticket.key}")), _WRONGS):
-            await page.show(ticket.key)
+            await page.again()
             if await page.give(shown, wrong):
                 faults.append("a wrong answer is taken")
             refused += 1

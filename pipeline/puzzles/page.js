@@ -3,10 +3,8 @@
 "use strict";
 (() => {
   const { control, words } = JSON.parse(document.getElementById("spec").textContent);
-  const art = document.getElementById("art");
-  const layer = document.getElementById("layer");
-  const given = {};
-  let over = false;
+  const untouched = document.querySelector("main").cloneNode(true);
+  let art, layer, given, over;
 
   const round = (value) => Math.round(value * 100) / 100;
   const scale = () => art.getBoundingClientRect().width / art.viewBox.baseVal.width;
@@ -50,7 +48,7 @@
     return curve[curve.length - 1][1];
   }
 
-  const states = new Map();
+  let states;
   function move(motion, position) {
     const part = partOf(motion.part);
     const state = states.get(motion.part) ?? { across: 0, down: 0, turn: 0, length: 1, pivot: [0, 0] };
@@ -327,6 +325,21 @@
     },
   };
 
-  controls[control.kind]();
-  document.body.dataset.state = "ready";
+  function begin() {
+    art = document.getElementById("art");
+    layer = document.getElementById("layer");
+    given = {};
+    over = false;
+    states = new Map();
+    controls[control.kind]();
+    document.body.dataset.state = "ready";
+  }
+
+  // For whoever checks the puzzle: a second answer without loading the page again. No control leads here.
+  document.addEventListener("again", () => {
+    document.querySelector("main").replaceWith(untouched.cloneNode(true));
+    delete document.body.dataset.verdict;
+    begin();
+  });
+  begin();
 })();

@@ -50,6 +50,16 @@ _READ = """() => {
     return { controls: named("control"), marks: named("mark"), parts: named("part") };
 }"""
 
+_SAYS = """(name) => new Promise((said) => {
+    const look = () => {
+        const word = document.body.dataset[name];
+        if (word) said(word);
+        else setTimeout(look, 5);
+    };
+    look();
+})"""
+"""What the page says of its `state` or its `verdict`, as soon as it says it."""
+_AGAIN = "() => document.dispatchEvent(new Event('again'))"
 _READS = ("controls", "marks", "parts")
 
 Edges = tuple[float, float, float, float]
@@ -149,7 +159,11 @@ class ShownPage:
     async def show(self, key: Key) -> None:
         """Open the page of a puzzle."""
         await self._tab.page.goto(self._base_url + address_of(key, self._on))
-        await self._tab.page.wait_for_selector("body[data-state=ready]")
+        await self._tab.page.evaluate(_SAYS, "state")
+
+    async def again(self) -> None:
+        """Set the page to what it was before it was answered."""
+        await self._tab.page.evaluate(_AGAIN)
 
     async def see(self) -> Shown:
         """The picture of the page, and what stands where."""
@@ -164,8 +178,7 @@ class ShownPage:
             action = shown.action(act)
             pixels = map(shown.pixel, points_of(action))
             await self._hands.begin(action, [Spot(pixel.x / shown.ratio, pixel.y / shown.ratio) for pixel in pixels])
-        verdict = self._tab.page.locator("body[data-verdict]")
-        return await verdict.get_attribute("data-verdict") == "right"
+        return str(await self._tab.page.evaluate(_SAYS, "verdict")) == "right"
 
 
 def misplaced(scene: Scene, shown: Shown) -> list[str]:

@@ -29,6 +29,8 @@ _MOST_BYTES = 1_000_000
 MOST_SEED = 2**53
 """Seeds are below it, so that any program reads them exactly."""
 _REMEMBERED = 512
+_SCRIPT_SECONDS = 600
+"""How long a browser may keep the script, which is the same for all puzzles."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'",
     "Cache-Control": "no-store",
@@ -110,7 +112,8 @@ async def _index(_: web.Request) -> web.Response:
 
 async def _script(_: web.Request) -> web.Response:
     text = (resources.files("pipeline.puzzles") / "page.js").read_text(encoding="utf-8")
-    return web.Response(text=text, content_type="text/javascript", headers=_HEADERS)
+    kept = _HEADERS | {"Cache-Control": f"private, max-age={_SCRIPT_SECONDS}"}
+    return web.Response(text=text, content_type="text/javascript", headers=kept)
 
 
 def _html(text: str) -> web.Response:
