@@ -47,6 +47,7 @@ _CLAIMS = ("", "Done. 已完成。")
 _GUESSES = ("0", "1", "yes", "no", "是", "否")
 """Answers that need no work to be right now and then."""
 _CANCELLED = Fault(boundary="worker", code="cancelled", message="the test was ended before its time")
+_OUT_OF_TIME = "the oracle was not done in {:g} s: they are too few, or others leave the world no room"
 _SECRET = "it types {}, and self-tests have no secrets: only a run that is given it shows that the task can be done"
 _IDLE = CallUser(content="?")
 
@@ -81,7 +82,7 @@ async def selftest(task: TaskSpec, environment: Environment, *, attempts: int = 
         record = await _oracle(task, environment, attempts)
     except ConfigError as error:
         return _trial(task, began, finding=Finding("oracle_fails", f"the oracle cannot be followed: {error}"))
-    fault = record.trajectory.fault
+    fault = _fault_of(record, task)
     stills = stills_of(record) if record.trajectory.termination != "cancelled" else None
     if fault is not None and fault.code in _BLAMED:
         return _trial(task, began, finding=Finding("preflight_failed", fault.message))
@@ -260,11 +261,18 @@ def _claims_of(task: TaskSpec) -> Iterator[Answer | CallUser | Finished]:
         yield from (Answer(content=text) for text in guesses if text)
 
 
+def _fault_of(record: Record, task: TaskSpec) -> Fault | None:
+    """Why an episode of the oracle says nothing of the contract: its world broke, or was too slow."""
+    if record.trajectory.termination == "time_limit":
+        return Fault(boundary="env", code="out_of_time", message=_OUT_OF_TIME.format(task.max_seconds))
+    return record.trajectory.fault
+
+
 async def _oracle(task: TaskSpec, environment: Environment, attempts: int) -> Record:
     """The last record of the oracle's attempts; one that broke is followed by another."""
     for number in range(1, attempts + 1):
         record = await _run(task, environment, ScriptedPolicy("oracle", task), number)
-        fault = record.trajectory.fault
+        fault = _fault_of(record, task)
         if fault is None or fault.code == "preflight_failed":
             break
     return record

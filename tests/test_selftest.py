@@ -114,8 +114,8 @@ async def test_one_episode_is_enough() -> None:
 class Counting(FakeEnvironment):
     """Counts its episodes."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, faults: Faults | None = None) -> None:
+        super().__init__(faults)
         self.starts = 0
 
     async def start(self, task: TaskSpec) -> Any:
@@ -309,6 +309,16 @@ async def test_a_world_that_breaks_is_no_reason(faults: str) -> None:
     assert (trial.held, trial.reason) == (False, None)
     assert trial.fault is not None
     assert rejections([fake_task(ADDED)], {fake_task(ADDED).task_id: trial}) == []
+
+
+async def test_a_world_that_is_too_slow_is_no_reason() -> None:
+    environment = Counting(Faults(act_seconds=0.2))
+
+    trial = await selftest(fake_task(ADDED, max_seconds=0.1), environment)
+
+    assert (trial.held, trial.reason, environment.starts) == (False, None, 2)
+    assert trial.fault is not None
+    assert trial.fault.code == "out_of_time"
 
 
 async def test_a_probe_that_cannot_be_read_proves_nothing() -> None:
