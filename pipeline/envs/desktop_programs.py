@@ -196,7 +196,8 @@ class Programs:
         """What `find` tells of everything in the home folder, by path; raises EnvError."""
         ran = await self._run(["find", ".", "-mindepth", "1", "-printf", f"%P\\0{told}\\0"])
         if ran.code != 0 and not ran.out:
-            raise EnvError("files_untold", f"modes cannot be told: {ran.err.decode(errors='replace').strip()}")
+            said = ran.err.decode(errors="replace").strip()
+            raise EnvError("files_untold", f"it is not told what lies in the home folder: {said}")
         parts = ran.out.decode(errors="surrogateescape").split("\0")
         return dict(zip(parts[::2], parts[1::2], strict=False))
 

@@ -293,12 +293,12 @@ class QemuMachine(Machine):
 
     async def _prove_pointer(self) -> None:
         """Raise EnvError unless the guest takes the tablet: its pointer shows where it is put, and goes again."""
-        machine, until = self._there().machine, time.monotonic() + _MOVE_SECONDS
+        machine, until = self._there().machine, self.clock() + _MOVE_SECONDS
         bare = _around(_ELSEWHERE, await machine.screen())
         for pixel, shows in ((_ELSEWHERE, True), (_PARKED, False)):
             await self.pointer(pixel)
             while (_around(_ELSEWHERE, await machine.screen()) != bare) != shows:
-                if time.monotonic() > until:
+                if self.clock() > until:
                     raise EnvError("pointer_dead", "the guest's pointer does not follow the tablet")
                 await asyncio.sleep(_POLL_SECONDS)
 
