@@ -30,7 +30,8 @@ if not __package__:
 from PIL import Image as Pictures
 
 from pipeline.actions import Click, canonical_point
-from pipeline.app_entry import DebianInstall, FilesState, ProgramEntry, WindowReady
+from pipeline.app_entry import DebianInstall, ProgramEntry, WindowReady
+from pipeline.entry_state import FilesState
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.machine_restore import restore
 from pipeline.envs.machines import Machines

@@ -21,10 +21,11 @@ import httpx
 
 from pipeline import relay
 from pipeline.apart import before_command, can_part
-from pipeline.app_entry import AppEntry, FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
+from pipeline.app_entry import AppEntry, filled
 from pipeline.app_install import install, place_of, render, tail, variables
 from pipeline.app_probes import PageEval, Table, read_file, read_http, read_page, read_sqlite
 from pipeline.app_state import checksum, difference, prepare, restore, snapshot
+from pipeline.entry_state import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe
 from pipeline.errors import PathproofError, ProbeError, SetupError, boundary
 from pipeline.ports import LOOPBACK, free_port, is_taken, listening
 from pipeline.reaper import Scratch

@@ -16,8 +16,9 @@ from urllib.parse import quote
 
 import httpx
 
-from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe, filled
+from pipeline.app_entry import filled
 from pipeline.app_state import inside, query
+from pipeline.entry_state import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe
 from pipeline.found_files import read_text
 
 Args = Mapping[str, str]

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import quote
 
-from pipeline.app_entry import FilesState, JsonState, LinesState, SqliteState, StateSource
+from pipeline.entry_state import FilesState, JsonState, LinesState, SqliteState, StateSource
 from pipeline.found_files import FOLDER, clear, files_below, fingerprint, folders_below, read, spelled
 from pipeline.records import digest
 from pipeline.tasks import SetupOperation

@@ -15,17 +15,8 @@ from catalogs.library import Passage
 from catalogs.markup import Block
 from catalogs.poison import Finding as Poison
 from catalogs.poison import cleaned, quote_sha256
-from pipeline.app_entry import (
-    AnyProbe,
-    ContentProbe,
-    FileProbe,
-    HttpJsonProbe,
-    PageProbe,
-    SettingProbe,
-    SqliteProbe,
-    entry_names,
-    load_entry,
-)
+from pipeline.app_entry import entry_names, load_entry
+from pipeline.entry_state import AnyProbe, ContentProbe, FileProbe, HttpJsonProbe, PageProbe, SettingProbe, SqliteProbe
 from pipeline.errors import EpisodeError
 from pipeline.program_probe import ProgramProbe
 from pipeline.protocols import Facts

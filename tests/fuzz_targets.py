@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 
 from pipeline import egress, manifest
 from pipeline.allowlist import AllowList, address_of
-from pipeline.app_entry import SettingState, read_entry
+from pipeline.app_entry import read_entry
 from pipeline.check import check
 from pipeline.config import load_config, override_config
 from pipeline.dialects import Picture, Said, dialect_names, load_dialect
+from pipeline.entry_state import SettingState
 from pipeline.envs.adb import AdbServer
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_anr import AnrLog

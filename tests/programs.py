@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.app_entry import DebianInstall, FilesState, ProgramEntry, WindowReady
+from pipeline.app_entry import DebianInstall, ProgramEntry, WindowReady
 from pipeline.debian_install import DESKTOP, missing
+from pipeline.entry_state import FilesState
 from pipeline.tasks import Start, TaskSpec, identified
 
 NOTE = "Documents/note.txt"

@@ -8,9 +8,10 @@ from importlib import resources
 from pathlib import Path
 
 from catalogs.store import capability
-from pipeline.app_entry import SqliteProbe, load_app
+from pipeline.app_entry import load_app
 from pipeline.app_install import install, place_of
 from pipeline.app_probes import read_sqlite
+from pipeline.entry_state import SqliteProbe
 from pipeline.tasks import ANSWER, Check, TaskSpec
 from pipeline.words import CheckState
 from taskspecs.store import load_tasks

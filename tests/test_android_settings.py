@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from pipeline.app_entry import SettingState
+from pipeline.entry_state import SettingState
 from pipeline.envs.adb import AdbServer
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_apps import PhoneApps

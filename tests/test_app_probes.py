@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe
 from pipeline.app_probes import Table, read_file, read_http, read_page, read_sqlite
 from pipeline.app_state import run_script
+from pipeline.entry_state import FileProbe, HttpJsonProbe, PageProbe, SqliteProbe
 
 BILLS = {
     "bills": [

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import app_state
-from pipeline.app_entry import FilesState, JsonState, LinesState, SqliteState, StateSource
 from pipeline.app_state import checksum, difference, inside, prepare, query, restore, run_script, snapshot
+from pipeline.entry_state import FilesState, JsonState, LinesState, SqliteState, StateSource
 from pipeline.tasks import SetupOperation
 
 DATABASE = SqliteState(path="shop.db", ignore_tables=["cache*"])

@@ -18,8 +18,9 @@ import pytest_asyncio
 
 from catalogs.store import load_catalog
 from pipeline import envs
-from pipeline.app_entry import ContentProbe, ContentState, PhoneEntry, SettingProbe, filled, load_phone_app
+from pipeline.app_entry import PhoneEntry, filled, load_phone_app
 from pipeline.config import load_config
+from pipeline.entry_state import ContentProbe, ContentState, SettingProbe
 from pipeline.handset.apps import APPS
 from pipeline.handset.apps.app import App
 from pipeline.handset.database import Database

@@ -10,9 +10,10 @@ from datetime import date
 
 import pytest
 
-from pipeline.app_entry import FileProbe, SqliteProbe, load_app
+from pipeline.app_entry import load_app
 from pipeline.app_install import install, place_of
 from pipeline.app_probes import Table, read_file, read_sqlite
+from pipeline.entry_state import FileProbe, SqliteProbe
 from pipeline.errors import ProbeError
 from pipeline.protocols import Facts
 from pipeline.tasks import ANSWER, Check, TaskSpec

@@ -13,7 +13,7 @@ from catalogs.library import Library
 from catalogs.markup import Block
 from catalogs.poison import quote_sha256
 from catalogs.store import load_catalog
-from pipeline.app_entry import FileProbe, HttpJsonProbe, PageProbe, Probe, SqliteProbe
+from pipeline.entry_state import FileProbe, HttpJsonProbe, PageProbe, Probe, SqliteProbe
 from pipeline.envs.fake import FakeEnvironment
 from pipeline.errors import ProbeError, RunError
 from pipeline.protocols import Facts

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.app_entry import AppEntry, FilesState, PipInstall
+from pipeline.app_entry import AppEntry, PipInstall
 from pipeline.app_install import place_of
+from pipeline.entry_state import FilesState
 from pipeline.tasks import SetupOperation, TaskSpec
 from taskspecs import fixture
 from taskspecs.fixture import fingerprint_of

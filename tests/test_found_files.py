@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.app_entry import FilesState, LinesState, SqliteState, StateSource
 from pipeline.app_state import difference, query, restore, snapshot
+from pipeline.entry_state import FilesState, LinesState, SqliteState, StateSource
 from pipeline.envs.home_files import fingerprints
 from pipeline.found_files import SPECIAL, UNREADABLE, clear, fingerprint, read, read_text
 from pipeline.records import ProbeRead

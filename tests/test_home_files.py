@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.app_entry import FilesState, ProgramEntry, read_entry
+from pipeline.app_entry import ProgramEntry, read_entry
 from pipeline.app_state import difference
 from pipeline.config import parse_config
+from pipeline.entry_state import FilesState
 from pipeline.envs import build
 from pipeline.envs.desktop import DesktopEnvironment
 from pipeline.envs.fake_machine import FakeMachine

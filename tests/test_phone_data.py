@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.app_entry import ContentProbe
+from pipeline.entry_state import ContentProbe
 from pipeline.envs.phone_data import read_phone, rows_of
 from pipeline.errors import ProbeError
 from tests.phones import ScriptedPhone, plugged

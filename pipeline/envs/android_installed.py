@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from pipeline.app_entry import PhoneEntry, SettingState
+from pipeline.app_entry import PhoneEntry
 from pipeline.app_state import difference
+from pipeline.entry_state import SettingState
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_apps import HostError, PhoneApp
 from pipeline.envs.android_launch import Launcher, speak

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.app_entry import SettingState
+from pipeline.entry_state import SettingState
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android_reinstall import installed_files
 from pipeline.errors import EnvError

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pipeline.app_entry import FilesState
 from pipeline.app_state import inside
+from pipeline.entry_state import FilesState
 from pipeline.found_files import FOLDER, files_below, fingerprint, folders_below
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.app_entry import ContentProbe, ContentState, PhoneProbe, PhoneState, SettingProbe, SettingState, filled
+from pipeline.app_entry import filled
+from pipeline.entry_state import ContentProbe, ContentState, PhoneProbe, PhoneState, SettingProbe, SettingState
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.errors import ProbeError
 from pipeline.records import digest

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 
 from catalogs.pools import mobile_pool
-from pipeline.app_entry import PhoneEntry, SettingState, entry_names, load_app, load_entry, load_phone_app
+from pipeline.app_entry import PhoneEntry, entry_names, load_app, load_entry, load_phone_app
 from pipeline.app_instance import Instance
 from pipeline.config import RunConfig
+from pipeline.entry_state import SettingState
 from pipeline.envs.adb_device import AdbDevice
 from pipeline.envs.android import AndroidEnvironment, Fleet
 from pipeline.envs.android_apps import PhoneApp, WrappedSite
