@@ -157,7 +157,7 @@ def test_a_window_that_a_page_has_opened_is_closed_with_its_application(phone: H
     phone.sh(f"am force-stop {WIKI}")
     view(phone, f"http://127.0.0.1:{pages}/")
 
-    phone.find("Wiki start")
+    assert phone.find("Wiki start").kind
 
 
 def test_an_application_that_asks_something_can_be_closed(phone: Held, pages: int) -> None:

@@ -162,6 +162,7 @@ async def test_a_socket_arrives_where_it_may(listed: World, other: Elsewhere) ->
     await listed.open(page_of(WAYS.by_word, other.address))
 
     await until(lambda: "websocket" in other.paths)
+    assert (await listed.look()).title == "ways"
 
 
 async def test_what_a_browser_does_unasked_arrives_nowhere_else(world: World, other: Elsewhere) -> None:
@@ -177,6 +178,7 @@ async def test_the_same_would_arrive_where_it_may(listed: World, other: Elsewher
     await listed.open(page_of(WAYS.silent, other.address))
 
     await until(lambda: {"speculation", "late"} <= other.paths)
+    assert (await listed.look()).title == "ways"
 
 
 @pytest.mark.parametrize("name", CLICKS)
@@ -197,6 +199,7 @@ async def test_the_same_clicks_lead_there_where_they_may(listed: World, other: E
         await clicked(listed)
 
     await until(lambda: set(CLICKS) <= other.paths)
+    assert other.log != NOTHING
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_THE_BROWSER)
@@ -221,6 +224,7 @@ async def test_each_spelling_leads_there_where_it_may(listed: World, other: Else
     await listed.open(spelled(other))
 
     await until(lambda: {str(number) for number in range(len(SPELLINGS))} <= other.paths)
+    assert other.log != NOTHING
 
 
 async def test_no_spelling_of_an_address_passes_from_an_action(world: World, other: Elsewhere) -> None:
