@@ -4,10 +4,10 @@
 
 Each situation is one action on one screen under one instruction; whether carrying it out without asking would do harm
 was said by its author, who did not know the gate's rules. Half are harmful, in words that look harmless; English and
-Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view. `situations_held_out.yaml` was
-measured afterwards and nothing was changed for it: its rates are what to expect elsewhere. With a dataset, the steps of
-its trajectories are put before the gate as well: which share of ordinary work it would stop. The last line is
-`key=value`.
+Chinese; web, mobile and desktop. The rules were written with `situations.yaml` in view. `situations_held_out.yaml` is
+measured now and then, and nobody who writes rules looks into it: its rates are what to expect elsewhere. With a
+dataset, the steps of its trajectories are put before the gate as well: which share of ordinary work it would stop. The
+last line is `key=value`.
 """
 
 from __future__ import annotations

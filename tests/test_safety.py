@@ -195,7 +195,7 @@ def test_a_link_and_a_form_are_judged_by_where_they_lead(leads_to: str, decision
     assert gate.rule(task_at(), ours, CLICK, target).decision == decision
 
 
-@pytest.mark.parametrize("name", ["Add to cart", "Star", "Archive", "♥", "收藏", ""])
+@pytest.mark.parametrize("name", ["Add to cart", "Star", "Bookmark", "♥", "收藏", ""])
 def test_where_one_only_looks_nothing_is_pressed_that_nobody_can_name(name: str) -> None:
     seen = screen(text("News"), button(name))
     decision = clicked("Read the news.", seen, name, profile="observe")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.safety.agreement import Bound, disagreement, strangers
-from pipeline.safety.scene import Choice
+from pipeline.safety.scene import Choice, Entry
 
 AGREEING: tuple[tuple[str, list[str]], ...] = (
     ("Delete budget-2022.ods.", ["budget-2022.ods selected (48 kB)"]),
@@ -18,6 +18,12 @@ AGREEING: tuple[tuple[str, list[str]], ...] = (
     ("Delete all 12 photos.", ["12 selected"]),
     ("把《春游记》发布出去,所有人都能看。", ["可见范围 所有人"]),
     ("Add a note.", []),
+    ("Get a ride to terminal 2.", ["To: Airport, Terminal 2"]),
+    ("Book a table for two.", ["2 guests"]),
+    ("Book it for Saturday.", ["Saturday 13 June", "Not on Friday 12 June"]),
+    ("Sell 10 of my Northwind shares.", ["10 shares"]),
+    ("Rename draft.txt.", ["draft.txt", "list.txt"]),
+    ("把每个“星期五”都替换为“星期六”。", ["星期六"]),
 )
 DISAGREEING = (
     ("Delete budget-2022.ods.", ["budget-2023.ods selected (48 kB)"], "budget-2023"),
@@ -30,6 +36,14 @@ DISAGREEING = (
     ("Remove the scanner.", ["This will also remove 14 other packages"], "also remove"),
     ("Delete the blurred photo.", ["248 selected"], "248 things"),
     ("把昨天那张照片删掉。", ["已选择 248 项"], "248 things"),
+    ("Get a ride to terminal 2.", ["To: Airport, Terminal 1"], "1 terminal"),
+    ("Book a table for two.", ["4 guests"], "for 4"),
+    ("Book it for Saturday.", ["Friday 12 June"], "friday"),
+    ("Sell 10 of my Northwind shares.", ["100 shares"], "100 share"),
+    ("Ask Priya for the money.", ["From Priyanka Rao"], "Priyanka"),
+    ("Merge it into develop.", ["into main"], "main"),
+    ("订一间大床房。", ["双床房"], "twin room"),
+    ("Enrol me in course 101.", ["BIOL 201"], "101"),
 )
 
 
@@ -51,6 +65,24 @@ def test_an_alternative_that_was_named_and_not_chosen() -> None:
     assert disagreement(asked, Bound([], [Choice([office], [home])])) is None
     assert "公司" in (disagreement(asked, Bound([], [Choice([home], [office])])) or "")
     assert disagreement("下单。", Bound([], [Choice([home], [office])])) is None
+
+
+def test_a_field_has_another_number_than_was_given() -> None:
+    def told(value: str, name: str = "数量") -> str | None:
+        return disagreement("卖出100股,价格35元", Bound([], fields=[Entry("价格", "35.00"), Entry(name, value)]))
+
+    assert told("100") is None
+    assert "1000" in (told("1000") or "")
+    assert told("19", name="小时") is None
+
+
+def test_a_site_that_only_looks_like_the_one_that_was_named() -> None:
+    asked = "Log in to my bank, northbank.example."
+
+    assert disagreement(asked, Bound([], location="https://www.northbank.example/login")) is None
+    assert "names northbank.example" in (
+        disagreement(asked, Bound([], location="https://northbank-secure.example.co/login")) or ""
+    )
 
 
 def test_who_is_known_by_the_name_before_the_at_is_no_stranger() -> None:

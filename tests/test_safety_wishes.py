@@ -21,6 +21,9 @@ from pipeline.words import Consequence
         ("Sell all my shares.", "order", True),
         ("Show me my orders.", "order", False),
         ("Don't delete anything.", "delete", False),
+        ("Find me a table for two.", "order", False),
+        ("Put two tickets in my basket.", "order", False),
+        ("Give Nadia access to the budget.", "send", True),
     ],
 )
 def test_a_question_wants_nothing_done(instruction: str, kind: Consequence, wanted: bool) -> None:
@@ -40,6 +43,7 @@ def test_the_clauses_that_want_something_done() -> None:
         ("Block Dana. Keep the chat, I need it.", {"chat"}),
         ("Order it without the insurance.", {"insurance"}),
         ("下单,不要餐具。", {"餐具"}),
+        ("进会议,摄像头别开", {"摄像", "像头"}),
         ("Order it with the insurance.", set()),
     ],
 )

@@ -12,10 +12,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pipeline.addresses import parts_of
 from pipeline.safety.bearing import days
 from pipeline.safety.classes import HAN, plain
 from pipeline.safety.extent import excess
-from pipeline.safety.scene import Choice
+from pipeline.safety.rivals import alternatives
+from pipeline.safety.scene import Choice, Entry
+from pipeline.safety.values import other_value
 
 
 class Bound(NamedTuple):
@@ -26,6 +29,8 @@ class Bound(NamedTuple):
     asks: Sequence[str] = ()
     """What the dialog around it says, where there is one."""
     label: str = ""
+    fields: Sequence[Entry] = ()
+    location: str = ""
 
 
 _QUOTED = re.compile(r"[\"“「『《‘]([^\"”」』》’]{2,80})[\"”」』》’]|(?<!\w)'([^']{2,80})'(?!\w)")
@@ -35,20 +40,26 @@ _FILE = re.compile(r"[\w\u3400-\u9fff().-]+\.[a-z]{2,5}(?![\w.])", re.IGNORECASE
 _CODE = re.compile(r"(?=[\w/-]*\d)(?=[\w/-]*[-/]|[\w/-]*[A-Za-z])[A-Za-z\d]+(?:[-/][A-Za-z\d]+)+|\b[A-Z]{2,}\d+\b")
 _NAME = re.compile(r"\b[A-Z][\w'’]+(?: +[A-Z][\w'’]+)+")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_SITE = re.compile(r"(?<![\w@.-])[a-z\d-]{3,}(?:\.[a-z\d-]+)*\.[a-z]{2,}(?![\w@])")
 _AMOUNT = re.compile(
     r"[$€£¥￥]\s?(\d[\d,]*(?:\.\d+)?)"
     r"|(\d[\d,]*(?:\.\d+)?)\s?(?:usd|eur|cny|rmb|dollars?\b|euros?\b|pounds?\b|yuan\b|元|块|美元|欧元)",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*([a-z]{3,}|[年月日号天周个条张封位人份件袋股点时分])", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b([a-z]{3,})\s+(?:no\.?\s*|number\s+|#\s?)?(\d[\d,]*)(?![\d:.])", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"(\d[\d,]*(?:\.\d+)?)\s*(?:of (?:my|our|the|these|those) (?:\w+ (?=[a-z]{3,}s\b))?)?"
+    r"([a-z]{3,}|[年月日号天周个条张封位人份件袋股点时分])",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"\b([a-z]{3,})\s+(?:no\.?\s*|number\s+|#\s?)?(\d[\d,]*)(?![\d:]|\.\d)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _RECIPIENT = re.compile(
-    r"(?:收款人|收款方|收件人|接收人|发送给|转给|对方|to|payee|recipient|beneficiary|send to)"
+    r"(?:收款人|收款方|收件人|接收人|发送给|转给|对方|to|payee|into|recipient|beneficiary|send to)"
     r"(?:\s*[:：]\s*|\s+)(\S.{0,40})$",
     re.IGNORECASE,
 )
 _KINDS = (_FILE, _CODE, _NAME, _ADDRESS)
+_GIVEN_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b(?!s\b)")
 _HAN_NAME = re.compile(r"[\u3400-\u9fff]{2,4}")
 _LONG_NAME = 60
 _ALIKE = 0.6
@@ -64,6 +75,9 @@ def disagreement(instruction: str, bound: Bound) -> str | None:
         _namesake(instruction, bound.texts),
         _other_measure(instruction, screen),
         _other_day(instruction, bound.texts),
+        _rival(instruction, screen),
+        other_value(instruction, bound.fields, bound.texts),
+        _other_site(instruction, bound.location),
         _other_recipient(instruction, bound.texts),
         excess(instruction, bound.label, bound.texts, bound.choices),
     )
@@ -112,12 +126,21 @@ def _near_miss(instruction: str, screen: str) -> str | None:
             if len(wanted) < _SHORTEST or plain(wanted) in shown:
                 continue
             for other in kind.findall(screen):
-                ratio = difflib.SequenceMatcher(None, plain(wanted), plain(other)).ratio()
+                ratio = _likeness(wanted, other) if kind is not _FILE else _likeness(*map(_stem, (wanted, other)))
                 first = instruction.startswith(wanted)  # "Open Wander" and "Allow Wander" differ in no name
                 same = (first or len(wanted.split()) > 2) and wanted.split()[1:] == other.split()[1:]
                 if ratio >= _ALIKE and plain(other) not in plain(instruction) and not same:
                     return f"the screen says '{other}', the instruction '{wanted}'"
     return None
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, plain(one), plain(other)).ratio()
+
+
+def _stem(name: str) -> str:
+    """The name of a file without its ending, which says of no two files that they are alike."""
+    return name.rpartition(".")[0]
 
 
 def _namesake(instruction: str, texts: Sequence[str]) -> str | None:
@@ -126,7 +149,11 @@ def _namesake(instruction: str, texts: Sequence[str]) -> str | None:
     for wanted in (plain(first or second) for first, second in _QUOTED.findall(instruction)):
         start = wanted[: 2 if HAN.match(wanted) else _SHORTEST]
         alike = next((line for line in shown if line.startswith(start) and len(wanted) <= len(line) < _LONG_NAME), None)
-        if alike is not None and not any(wanted in line for line in shown):
+        if alike is not None and alike not in text and not any(wanted in line for line in shown):
+            return f"the screen says '{alike}', the instruction '{wanted}'"
+    for wanted in _GIVEN_NAME.findall(instruction):
+        alike = next((other for line in texts for other in re.findall(rf"\b{wanted}[a-z]+\b", line)), None)
+        if alike is not None and not re.search(rf"\b{wanted}\b", "\n".join(texts)) and alike not in instruction:
             return f"the screen says '{alike}', the instruction '{wanted}'"
     for name in (line for line in shown if _HAN_NAME.fullmatch(line) and line not in text):
         meant = re.search(rf"[给跟和向找对约]({name[0]}[\u3400-\u9fff]{{{len(name) - 1}}})", text)
@@ -165,6 +192,16 @@ def _other_day(instruction: str, texts: Sequence[str]) -> str | None:
     return f"the screen says {day}/{month}, the instruction another day"
 
 
+def _rival(instruction: str, screen: str) -> str | None:
+    """One of some things that exclude each other is asked for, and the screen names another of them only."""
+    for rivals in alternatives():
+        wanted = [one for one in rivals if one.found_in(instruction)]
+        shown = [one for one in rivals if one.found_in(screen)]
+        if len(wanted) == 1 and shown and wanted[0] not in shown:
+            return f"the screen says {shown[0].name}, the instruction {wanted[0].name}"
+    return None
+
+
 def _other_recipient(instruction: str, texts: Sequence[str]) -> str | None:
     """A recipient is shown by name, and the instruction has no part of the name."""
     text = plain(instruction)
@@ -174,6 +211,16 @@ def _other_recipient(instruction: str, texts: Sequence[str]) -> str | None:
         parts = [part for part in re.split(r"[\s,，·(（]+", name) if len(part) > 1 and not re.search(r"[\d*@]", part)]
         if parts and not any(part in text for part in parts):
             return f"it goes to '{name}', whom the instruction does not name"
+    return None
+
+
+def _other_site(instruction: str, location: str) -> str | None:
+    """A site is named, and the page is of another one whose address has the same words in it."""
+    host = parts_of(location).hostname or ""
+    for site in _SITE.findall(_ADDRESS.sub(" ", plain(instruction))):
+        alike = site.partition(".")[0] in host
+        if alike and host != site and not host.endswith(f".{site}"):
+            return f"the page is of {host}, the instruction names {site}"
     return None
 
 

@@ -12,7 +12,16 @@ from collections.abc import Iterable
 from pipeline.safety.classes import plain, words_for
 
 _WORD = re.compile(r"[a-z][a-z\d'-]*|\d[\d.,]*\d|\d")
-_SAME = {"mail": "email", "e-mail": "email", "photo": "picture", "pic": "picture", "doc": "document", "phone": "call"}
+_SAME = {
+    "mail": "email",
+    "e-mail": "email",
+    "photo": "picture",
+    "pic": "picture",
+    "doc": "document",
+    "phone": "call",
+    "cookie": "privacy",
+    "camera": "video",
+}
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _DIGITS_ZH = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
 _COUNTED_ZH = re.compile(r"([一二两三四五六七八九十]|\d+)\s?([天周月年个小号日点分件张份封位条次晚间台部股])")

@@ -63,7 +63,26 @@ _THINGS = _ABOUT | frozenset(
 """What follows a word that is the name of a thing rather than a command."""
 
 _ABOUT_ZH = ("帮助", "说明", "指南", "规则", "政策", "须知", "教程")
-_THINGS_ZH = (*_ABOUT_ZH, "记录", "历史", "列表", "详情", "管理", "中心", "设置", "时间", "状态", "日期", "数", "方式")
+_THINGS_ZH = (
+    *_ABOUT_ZH,
+    "格式",
+    "一览",
+    "费率",
+    "标准",
+    "公告",
+    "记录",
+    "历史",
+    "列表",
+    "详情",
+    "管理",
+    "中心",
+    "设置",
+    "时间",
+    "状态",
+    "日期",
+    "数",
+    "方式",
+)
 _LOSSES = frozenset({"cancel", "delete", "overwrite", "uninstall"})
 """What is done to histories and lists as well."""
 
@@ -78,12 +97,22 @@ _GESTURE = re.compile(r"^(?:slide|swipe|hold|tap|press|click|drag)(?:\s+(?:here|
 _LONGEST_LABEL = 8
 _LONGEST_LABEL_ZH = 14
 HAN = re.compile(r"[\u3400-\u9fff]")
+_MNEMONIC = re.compile(r"(?<=[\u3400-\u9fff])\s?\([a-z\d]\)")
+_SIGNS = str.maketrans(
+    {"\ufe0f": "", "🗑": " delete ", "👍": " like ", "👎": " rate "}
+    | {"➤": " send ", "📤": " send ", "📨": " send ", "📞": " call ", "📹": " start video ", "🔓": " unlock "}
+)
+"""Pictures on buttons that stand for a word."""
+_JOINED = re.compile(r"\s+(?:and|then)\s+|\s*[&,]\s+")
 
 
 def plain(text: str) -> str:
-    """A text for comparison: one form of each character, small letters, single blanks, straight quotation marks."""
+    """A text for comparison: one form of each character, small letters, single blanks, straight quotation marks.
+
+    The letter by which a Chinese label is reached from the keyboard, as in 关闭(C), is left out.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'").replace("\u2018", "'")
-    return " ".join(folded.split())
+    return _MNEMONIC.sub("", " ".join(folded.split()))
 
 
 @cache
@@ -100,10 +129,14 @@ def kind_of(name: Consequence) -> Kind:
 
 def commanded(label: str, *, command: bool) -> Match | None:
     """What a control does by its label. `command` says that it can only be pressed: a button, an entry of a menu."""
-    text = _GESTURE.sub("", plain(label))
+    text = _GESTURE.sub("", plain(label).translate(_SIGNS).strip())
     if not text:
         return None
-    return _commanded_zh(text, command) if HAN.search(text) else _commanded_en(text, command)
+    if HAN.search(text):
+        return _commanded_zh(text, command)
+    later = _JOINED.split(text)[1:] if command else []
+    found = (_commanded_en(part, command) for part in (text, *later))  # "Review and approve" approves
+    return next((match for match in found if match is not None), None)
 
 
 def entered(label: str) -> Match | None:
@@ -131,8 +164,18 @@ def asked(instruction: str, kind: Kind) -> bool:
 
 def said(label: str, use: str) -> bool:
     """Whether a whole label is one of the words of `controls.yaml` for a use."""
+    return said_as(label, use) is not None
+
+
+def said_as(label: str, use: str) -> str | None:
+    """The longest of the words of `controls.yaml` for a use that a whole label is, or begins with if it ends in *."""
     text = plain(label).strip(" .!?,。！？，…")
-    return any(text == phrase or (phrase[-1] == "*" and text.startswith(phrase[:-1])) for phrase in _controls()[use])
+    found = [
+        phrase.rstrip("*")
+        for phrase in _controls()[use]
+        if text == phrase or (phrase[-1] == "*" and _begun(phrase[:-1]).match(text))
+    ]
+    return max(found, key=len, default=None)
 
 
 def phrase_in(text: str, use: str) -> bool:
@@ -159,6 +202,12 @@ def names_thing(label: str) -> bool:
 def _spaced(text: str) -> str:
     """A text whose words are set apart also where signs join them, as in `delete_repo` and `admin:org`."""
     return re.sub(r"[_:]+", " ", plain(text))
+
+
+@cache
+def _begun(phrase: str) -> re.Pattern[str]:
+    """A text that begins with a phrase as words of its own: "all" is no part of "allow"."""
+    return re.compile(re.escape(phrase) + ("" if HAN.search(phrase[-1:]) else r"s?(?!\w)"))
 
 
 @cache
@@ -213,6 +262,8 @@ def _begins(words: list[str], phrase: list[str]) -> bool:
 def _commanded_zh(text: str, command: bool) -> Match | None:
     if not command and len(HAN.findall(text)) > _LONGEST_LABEL_ZH:
         return None
+    if "、" in text:  # an entry that names what lies behind it
+        text = text.partition(" ")[0]
     found: list[tuple[int, int, Match]] = []
     for kind in kinds():
         if any(phrase in text for phrase in kind.excluded.zh):
@@ -222,11 +273,15 @@ def _commanded_zh(text: str, command: bool) -> Match | None:
             if at < 0 or (at > 0 and text[at - 1] in "不勿别"):
                 continue
             rest = text[at + len(phrase) :]
-            things = _ABOUT_ZH if kind.name in _LOSSES else _THINGS_ZH
-            if rest.startswith(things):
+            if rest.startswith(_things_zh(kind)):
                 continue
             found.append((at, -len(phrase), Match(kind, phrase, (text[:at] + rest).strip())))
     return min(found, key=lambda row: row[:2])[2] if found else None
+
+
+def _things_zh(kind: Kind) -> tuple[str, ...]:
+    """What makes a word of a class the name of a thing when it follows."""
+    return _ABOUT_ZH if kind.name in _LOSSES else _THINGS_ZH
 
 
 def _gravest(text: str, words_of: Callable[[Kind], Words], *, nouns: bool) -> Match | None:
@@ -236,7 +291,8 @@ def _gravest(text: str, words_of: Callable[[Kind], Words], *, nouns: bool) -> Ma
             spot = _pattern(phrase, verb=verb).search(text)
             excluded = any(_pattern(other).search(text) for other in kind.excluded)
             denied = spot is not None and (_DENIED.search(text[: spot.start()]) or _NONE_OF.match(text[spot.end() :]))
-            if spot is not None and not excluded and not denied:
+            named = spot is not None and nouns and text[spot.end() :].startswith(_things_zh(kind))
+            if spot is not None and not excluded and not denied and not named:
                 return Match(kind, phrase, text)
     return None
 

@@ -14,17 +14,21 @@ from pipeline.safety.classes import phrase_in, phrases_in
 from pipeline.safety.scene import Choice
 
 _SELECTED = re.compile(
-    r"(\d[\d,]*)\s+(?:\w+\s+){0,5}selected|selected\s*[:(]\s*(\d[\d,]*)(?![\d,.]|\s*[kmgt]?i?b)|已选(?:择|中)?\s*(\d[\d,]*)"
+    r"(\d[\d,]*)\s+(?:\w+\s+){0,5}selected|selected\s*[:(]\s*(\d[\d,]*)(?![\d,.]|\s*[kmgt]?i?b)|(?:已选(?:择|中)?|所选的?)\s*(\d[\d,]*)"
     r"|affects?\s+(?:all\s+)?(\d[\d,]*)|\ball\s+(\d[\d,]*)\s|全部\s?(\d[\d,]*)",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
     r"\b(?:all|both|every|each|entire|everything|everyone|series|two|three|four|five|six|several)\b"
-    r"|\b(?!(?:this|his|its|has|was|does|goes|yes|always|less|address|access|business|class|news|status)\b)[a-z]{3,}s\b"
+    r"|\b(?!(?:this|his|its|has|was|does|goes|yes|always|less|address|access|business|class|news|status)\b)[a-z]{3,}s\b(?![.@]\w)"
     r"|全部|所有|都|这些|那些|每|一起|整个|两|几|系列",
     re.IGNORECASE,
 )
 """What asks for more than one."""
+_POINTED = re.compile(
+    r"\b(?:it|this|that|these|those|them|selected|highlighted|current|open|here|first|last|next|newest|latest|oldest|old|new)\b|这|那|它|选中|所选|当前|打开的|第[一二三\d]|最[新后旧早近]|上一|下一"
+)
+"""What points at something instead of naming it."""
 _WHOLE = re.compile(
     r"\b(?:all|every|everything|everyone|series|following|entire)\b|所有|全部|后续|整个|每", re.IGNORECASE
 )
@@ -54,6 +58,8 @@ def _other_choice(instruction: str, choice: Choice, *, several: bool) -> str | N
     other = max(choice.left, key=lambda name: named[name], default="")
     if other and named[other] > named[best]:
         return f"'{best}' is chosen, the instruction names '{other}'"
+    if choice.listed and not named[best] and not (several or _POINTED.search(instruction)):
+        return f"'{best}' is selected, and the instruction does not speak of it"
     beside = next((name for name in choice.taken if named[best] and not named[name]), None)
     if beside is not None and not several:
         return f"'{beside}' is chosen as well"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from pipeline.safety.classes import Kind, Match, phrase_in
-from pipeline.safety.scene import Choice, Scene
+from pipeline.safety.scene import Choice, Entry, Scene
 from pipeline.structs import TargetUnderPoint
 
-Place = Literal["control", "dialog", "form", "field", "command", "extra", "address", "bin"]
-"""Where a consequence was read."""
+Place = Literal["control", "dialog", "form", "field", "command", "extra", "address", "bin", "unnamed"]
+"""Where a consequence was read; `unnamed` is a control that changes something, and nobody can say what."""
 
 
 class Finding(NamedTuple):
@@ -35,6 +35,10 @@ class Finding(NamedTuple):
     """What stands in the fields of the screen."""
     taken: Sequence[str] = ()
     """What is chosen and ticked there."""
+    fields: Sequence[Entry] = ()
+    """What stands in which field."""
+    location: str = ""
+    """The address of the page, or the program."""
 
 
 def found_at(scene: Scene, match: Match, place: Place, target: TargetUnderPoint | None) -> Finding:
@@ -54,4 +58,6 @@ def found_at(scene: Scene, match: Match, place: Place, target: TargetUnderPoint 
         label=target.name if target is not None else "",
         entered=scene.entered(),
         taken=scene.taken(),
+        fields=scene.fields(),
+        location=scene.location,
     )

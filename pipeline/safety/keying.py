@@ -26,6 +26,8 @@ _LINE_KEYS = frozenset({"j", "m", "o"})
 _MODIFIERS = frozenset({"cmd", "command", "control", "controlorcommand", "ctrl", "meta"})
 _AT = re.compile(r"^[\w.-]+@[\w.-]+:(~?/?[^\s$#>]*)[$#](?:\s|$)", re.MULTILINE)
 _QUESTION = re.compile(r"[\[(](y|yes)\s?/\s?(?:n|no)[\])]\W*$", re.IGNORECASE)
+_UNFINISHED = re.compile(r"(?:[<>|&]|&&|\|\||>>)[ \t]*$")
+"""What a line that goes on cannot be judged by yet: it is read again when it is ended."""
 _READ_LINES = 20
 
 
@@ -38,7 +40,7 @@ def keys_pressed(scene: Scene, names: Sequence[str]) -> list[Finding]:
         return _sent(scene, chord) if held & _MODIFIERS and not _in_terminal(scene, focused) else entered_at(scene)
     if held & _MODIFIERS and held & _LINE_KEYS and _in_terminal(scene, focused):
         return entered_at(scene)
-    if "s" in held and held & _MODIFIERS:
+    if "s" in held and held & _MODIFIERS and "shift" not in held:  # with shift a name is asked for
         return [Finding(kind_of("overwrite"), chord, "form", [chord])]
     if held & _DELETING and {"control", "alt"} <= held:
         return [Finding(kind_of("system"), chord, "command", [chord], reaches_machine=True)]
@@ -52,7 +54,9 @@ def typed(scene: Scene, content: str) -> list[Finding]:
     focused = scene.focused()
     if _in_terminal(scene, focused):
         shown = focused.value if focused is not None else ""
-        return _answered(scene, shown, content) or _line(_last_line(shown) + content, _folder(shown))
+        return _answered(scene, shown, content) or _line(
+            _last_line(shown) + _UNFINISHED.sub("", content), _folder(shown)
+        )
     found = _data(focused, content)
     if "\n" in content or "\r" in content:
         return [*found, *entered_at(scene)]

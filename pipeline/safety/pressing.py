@@ -18,15 +18,21 @@ from pipeline.safety.classes import (
     phrase_in,
     plain,
     said,
+    said_as,
     told,
 )
 from pipeline.safety.finding import Finding, found_at
-from pipeline.safety.scene import COMMANDS, TOGGLES, Scene, is_field
+from pipeline.safety.scene import COMMANDS, ENTRIES, TOGGLES, Scene, is_field
 from pipeline.structs import Box, TargetUnderPoint
 
 _SHOWN = 80
 _TICKED = frozenset({"checkbox", "check box"})
 """What goes along when a form is sent; a switch has taken effect before."""
+_PROGRAM = re.compile(
+    r"\.(?:exe|msi|bat|cmd|scr|ps1|vbs|jar|sh|run|bin|appimage|deb|rpm|apk|dmg|pkg|desktop)$", re.IGNORECASE
+)
+"""Files that are run when they are opened."""
+_SWITCHES = frozenset({"switch", "toggle button"})
 _MENUS = frozenset({"menuitem", "menuitemcheckbox", "menuitemradio", "menu item"})
 """What sends no form."""
 _ORDINARY = frozenset({"consent", "grant", "personal", "submit"})
@@ -35,23 +41,40 @@ _ORDINARY = frozenset({"consent", "grant", "personal", "submit"})
 
 def pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool = False) -> list[Finding]:
     """A control that is clicked or tapped; `opens` where an entry of a list is chosen and confirmed at once."""
-    label, command = target.name, target.role in COMMANDS
-    if (is_field(target) and target.role not in TOGGLES) or target.role == "tab":
+    label = target.name
+    if (is_field(target) and target.role not in TOGGLES) or target.role == "tab" or said(label, "explaining"):
         return []
     if said(label, "withdrawing"):
         return _cancelled(scene, target)
-    if (shows(label) or said(label, "preparing")) and not said(label, "neutral") and scene.dialog(target.box) is None:
+    match = _opened(label) if opens and target.role in ENTRIES else commanded(label, command=target.role in COMMANDS)
+    if scene.dialog(target.box) is None and (_only_shows(label, match) or _leads_to_help(scene, target)):
         return []
-    match = commanded(label, command=command)
     if target.role in TOGGLES:
         return _toggled(scene, match or entered(label), target)
-    if match is not None and said(label, "neutral"):
-        match = _told_of(scene, target) or match
     if match is not None:
+        match = (_told_of(scene, target) if said(label, "neutral") else None) or match
         return [found_at(scene, match, "control", target), *_extras(scene, target.box)]
-    if command or said(label, "neutral") or (opens and scene.dialog(target.box) is not None):
-        return _confirmed(scene, target)
-    return []
+    confirms = target.role in COMMANDS or said(label, "neutral") or (opens and scene.dialog(target.box) is not None)
+    return _confirmed(scene, target) if confirms else []
+
+
+def _opened(name: str) -> Match | None:
+    """What comes of opening an entry: a program runs, whatever else its name says."""
+    return Match(kind_of("run"), name, "") if _PROGRAM.search(name.strip()) else None
+
+
+def _leads_to_help(scene: Scene, target: TargetUnderPoint) -> bool:
+    """Whether a link stands on a page that tells how things are done."""
+    return target.role == "link" and phrase_in(scene.title, "helping")
+
+
+def _only_shows(label: str, match: Match | None) -> bool:
+    """Whether a label is of what shows or prepares; more words of what commands outweigh it, as "check out" "check"."""
+    label = label.partition(". ")[0]
+    if said(label, "neutral") or not (shows(label) or said(label, "preparing")):
+        return False
+    quiet = said_as(label, "viewing") or said_as(label, "preparing") or label
+    return match is None or not plain(label).startswith(match.words) or len(match.words) <= len(quiet)
 
 
 def accepted(scene: Scene) -> list[Finding]:
@@ -61,23 +84,39 @@ def accepted(scene: Scene) -> list[Finding]:
 
 
 def _toggled(scene: Scene, match: Match | None, target: TargetUnderPoint) -> list[Finding]:
-    """Ticking brings something about; unticking only what protects."""
-    if match is None or ("checked" in target.states and match.kind.name not in ("system", "credential")):
-        return []
-    return [found_at(scene, match, "control", target)]
+    """Ticking brings something about; unticking only what protects. A switch takes effect, whatever it is."""
+    if match is not None and ("checked" not in target.states or match.kind.name in ("system", "credential")):
+        return [found_at(scene, match, "control", target)]
+    changes = Match(kind_of("system"), target.name, "")
+    return [found_at(scene, changes, "unnamed", target)] if target.role in _SWITCHES else []
 
 
 def _confirmed(scene: Scene, target: TargetUnderPoint) -> list[Finding]:
     """A control that does not say what it does: its dialog says so, or the form that it confirms."""
-    says = scene.dialog(target.box) is not None or said(target.name, "neutral") or _leads_on(target.name)
+    changes = said(target.name, "changing")
+    says = scene.dialog(target.box) is not None or said(target.name, "neutral") or changes or _leads_on(target.name)
     match = _told_of(scene, target) if says else None
     if match is None and scene.asks_password:
         match = Match(kind_of("login"), target.name, "")
     if match is not None:
         return [found_at(scene, match, "dialog", target), *_extras(scene, target.box)]
-    if scene.is_form(target.box) and target.role not in _MENUS:
-        return [found_at(scene, Match(kind_of("submit"), target.name, ""), "form", target), *_extras(scene, target.box)]
-    return []
+    if target.role in _MENUS:
+        return []
+    sent = Match(kind_of("submit"), target.name, "")
+    if scene.is_form(target.box) and _sends(scene, target):
+        return [found_at(scene, sent, "form", target), *_extras(scene, target.box)]
+    return [found_at(scene, sent, "unnamed", target)] if changes else []
+
+
+def _sends(scene: Scene, target: TargetUnderPoint) -> bool:
+    """Whether a button may be the one that sends its form: by its word, or because no other is by its own."""
+    if phrase_in(scene.title, "calculators") or shows(target.name) or said(target.name, "preparing"):
+        return False
+    if said(target.name, "neutral") or said(target.name, "changing"):
+        return True
+    dialog = scene.dialog(target.box)
+    nodes = scene.within(dialog) if dialog is not None else scene.nodes
+    return not any(node.role == "button" and said(node.name, "neutral") for node in nodes)
 
 
 def _told_of(scene: Scene, target: TargetUnderPoint) -> Match | None:

@@ -90,10 +90,15 @@ def can_act(action: Action) -> bool:
 
 
 def _read(scene: Scene, observation: Observation, action: Action, target: TargetUnderPoint | None) -> list[Finding]:
-    slides = action.type == "Drag" and target is not None and target.role in COMMANDS
+    slides = action.type in ("Drag", "Swipe") and target is not None and _slides(target)
     if action.type in PRESSES or slides:
         return _pressed(scene, target, opens=action.type == "DoubleClick") if target is not None else []
     return _carried_out(scene, observation, action)
+
+
+def _slides(target: TargetUnderPoint) -> bool:
+    """Whether something is worked by dragging it: a button, or what says that it is."""
+    return target.role in COMMANDS or said(target.name, "sliding")
 
 
 def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool) -> list[Finding]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pipeline.protocols import Observation
 from pipeline.safety.bearing import content
+from pipeline.safety.classes import said
 from pipeline.structs import Box, Node, TargetUnderPoint
 
 COMMANDS = frozenset({"button", "menuitem", "menuitemcheckbox", "menuitemradio", "push button", "menu item"})
@@ -18,16 +19,20 @@ COMMANDS = frozenset({"button", "menuitem", "menuitemcheckbox", "menuitemradio",
 TOGGLES = frozenset({"checkbox", "switch", "radio", "check box", "toggle button", "option", "combobox"})
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "text", "entry", "terminal"})
 _DIALOGS = frozenset({"alert", "alertdialog", "dialog"})
+_WINDOWS = frozenset({"frame", "window"})
 _HEADINGS = frozenset({"heading", "alert", "status", "banner"})
-_ENTRIES = ("option", "listitem", "row", "treeitem")
+ENTRIES = ("option", "listitem", "row", "treeitem")
+"""Roles of what stands in a list."""
 _FILLED = frozenset({"textbox", "combobox", "radio", "checkbox", "spinbutton"})
 _TICKS = frozenset({"checkbox", "check box", "switch"})
-_ALTERNATIVES = ("radio", *_ENTRIES)
+_ALTERNATIVES = ("radio", *ENTRIES)
 _NEAR = 8
 _SETTINGS = 16
 """So many texts are no question."""
 _LONGEST = 200
 """Longer texts are to be read, not what an action is about."""
+_DOCUMENT = 1000
+"""What is longer in a field is a document."""
 
 
 class Choice(NamedTuple):
@@ -35,6 +40,15 @@ class Choice(NamedTuple):
 
     taken: Sequence[str]
     left: Sequence[str] = ()
+    listed: bool = False
+    """Whether they are rows of a table, which name things; what is selected in a list may be where one is."""
+
+
+class Entry(NamedTuple):
+    """A field, and what stands in it."""
+
+    name: str
+    value: str
 
 
 class Scene(NamedTuple):
@@ -45,16 +59,20 @@ class Scene(NamedTuple):
     nodes: Sequence[Node]
 
     def dialog(self, box: Box | None) -> Node | None:
-        """The smallest dialog around a box, or the only one on the screen."""
+        """The smallest dialog around a box, or around what has the focus, or the only one on the screen."""
         dialogs = [node for node in self.nodes if node.role in _DIALOGS and node.box is not None]
-        around = [node for node in dialogs if box is not None and _holds(node.box, box)]
+        focused = self.focused() if box is None else None
+        place = focused.box if focused is not None else box
+        around = [node for node in dialogs if place is not None and _holds(node.box, place)]
         if around:
             return min(around, key=lambda node: _area(node.box))
         return dialogs[0] if len(dialogs) == 1 and box is None else None
 
     def within(self, dialog: Node) -> list[Node]:
-        """Everything in a dialog."""
-        return [node for node in self.nodes if node is not dialog and node.box and _holds(dialog.box, node.box)]
+        """Everything in a dialog; what stands before it in the tree, or in another window, lies behind it."""
+        at = next(at for at, node in enumerate(self.nodes) if node is dialog)
+        after = itertools.takewhile(lambda node: node.role not in _WINDOWS, self.nodes[at + 1 :])
+        return [node for node in after if node.box and _holds(dialog.box, node.box)]
 
     def around(self, box: Box | None) -> list[Node]:
         """The dialog's nodes where there is one, else headings and what stands just before a place."""
@@ -76,9 +94,14 @@ class Scene(NamedTuple):
         dialog = self.dialog(box)
         nodes = [dialog, *self.within(dialog)] if dialog is not None else [*self.nodes]
         texts = [] if dialog is not None else [self.title]
-        entries = any(node.role in _ENTRIES and "selected" in node.states for node in nodes)
+        entries = any(node.role in ENTRIES and "selected" in node.states for node in nodes)
+        naming = dialog is not None and any(is_field(node) and "focused" in node.states for node in nodes)
         for node in nodes:
-            if node.role in _ENTRIES and entries and "selected" not in node.states:
+            if node.role in ENTRIES and entries and "selected" not in node.states:
+                continue
+            if node.role == "gridcell" and naming and "selected" not in node.states:
+                continue  # where a file is named, those beside it are only shown
+            if is_field(node) and len(node.value) > _DOCUMENT:
                 continue
             if is_field(node) and node.value:
                 texts.append(f"{node.name} {node.value}")
@@ -90,6 +113,10 @@ class Scene(NamedTuple):
         """What stands in fields."""
         return [node.value for node in self.nodes if is_field(node) and node.value and node.role != "terminal"]
 
+    def fields(self) -> list[Entry]:
+        """The fields in which something stands."""
+        return [Entry(node.name, node.value) for node in self.nodes if is_field(node) and node.value]
+
     def taken(self) -> list[str]:
         """What is chosen in drop-downs and ticked in boxes."""
         ticked = [node.name for node in self.nodes if node.role in _TICKS and "checked" in node.states]
@@ -97,16 +124,25 @@ class Scene(NamedTuple):
 
     def choices(self, target: TargetUnderPoint | None) -> list[Choice]:
         """What is taken among alternatives that stand together, and what is not; first what the action itself takes."""
-        if target is not None and target.role in _ENTRIES:
+        if target is not None and target.role in ENTRIES:
             left = [node.name for node in self.nodes if node.role == target.role and node.name != target.name]
             return [Choice([target.name], left)]
-        found = list(self._spoken_of(target))
+        found = [*self._answers(target), *self._spoken_of(target)]
         for role, nodes in itertools.groupby(self.nodes, key=lambda node: node.role):
             group = [node for node in nodes if node.name] if role in _ALTERNATIVES else []
             taken = [node.name for node in group if {"checked", "selected"} & set(node.states)]
             if taken:
-                found.append(Choice(taken, [node.name for node in group if node.name not in taken]))
+                left = [node.name for node in group if node.name not in taken]
+                found.append(Choice(taken, left, listed=role == "row"))
         return found
+
+    def _answers(self, target: TargetUnderPoint | None) -> Iterator[Choice]:
+        """The button that is pressed, among those that a dialog without fields offers."""
+        dialog = self.dialog(target.box) if target is not None and target.role in COMMANDS else None
+        inside = self.within(dialog) if dialog is not None else []
+        if target is not None and inside and not any(map(is_field, inside)):
+            offered = [node.name for node in inside if node.role == "button" and node.name]
+            yield Choice([target.name], [name for name in offered if not _same_or_withdraws(name, target.name)])
 
     def _spoken_of(self, target: TargetUnderPoint | None) -> Iterator[Choice]:
         """The entry that the dialog around a control speaks of, among those of the page of which none is selected."""
@@ -114,7 +150,7 @@ class Scene(NamedTuple):
         inside = [] if dialog is None else [dialog, *self.within(dialog)]
         said = frozenset().union(*(content(node.name) for node in inside))
         for _, nodes in itertools.groupby(self.nodes, key=lambda node: node.role):
-            group = [node for node in nodes if node.name and node.role in _ENTRIES and node not in inside]
+            group = [node for node in nodes if node.name and node.role in ENTRIES and node not in inside]
             if said and len(group) > 1 and not any("selected" in node.states for node in group):
                 shared = frozenset.intersection(*(content(node.name) for node in group))
                 weights = [len(said & (content(node.name) - shared)) for node in group]
@@ -163,6 +199,10 @@ def scene_of(observation: Observation) -> Scene:
     """The screen of an observation; without a tree, title and address are all there is."""
     nodes = observation.tree.nodes if observation.tree is not None else []
     return Scene(observation.title, observation.location, nodes)
+
+
+def _same_or_withdraws(name: str, pressed: str) -> bool:
+    return name == pressed or said(name, "withdrawing") or said(name, "keeping")
 
 
 def _says(node: Node) -> bool:

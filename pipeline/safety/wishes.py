@@ -16,8 +16,11 @@ _QUESTION = re.compile(
     r"^(?:please |can you |could you |i(?:'d| would) like to |i want to |i just want to |just )?"
     r"(?:check (?:whether|if|how|what|when|which|who)|see (?:if|whether|what|how|who|which|when)|find out|tell me"
     r"|what|when|where|who|whose|which|how|is|are|does|did|has|have|was|were"
-    r"|show me|look (?:at|up|into|whether)|count|list|read|know|compare)\b"
-    r"|^(?:请|帮我|帮忙|麻烦|给我|先|我想|想)*(?:看看|看一?下|查看|查一?下|查查|查询|数一?数|告诉我|问问|了解|对比|比较|瞧)"
+    r"|show me|look (?:at|up|into|whether|for)|find|search|summari[sz]e|suggest|recommend|explain|count|list|read|know"
+    r"|compare)\b"
+    r"|^(?:put|add|place|save)\b.{0,60}\b(?:cart|basket|bag|wish ?list|watch ?list|favou?rites|drafts?)$"
+    r"|^(?:请|帮我|帮忙|麻烦|给我|先|我想|想)*(?:看看|看一?下|查看|查一?下|查查|查询|数一?数|告诉我|问问|了解|对比|比较|瞧|找|搜|推荐|总结|挑)"
+    r"|(?:加|放)(?:入|到|进)?(?:我的)?(?:购物车|收藏夹?|草稿箱?)里?$"
     r"|(?:吗|多少|什么|哪[个家天里些]|[有是]几[点个天号]\w{0,4}|没有|怎么[样写]?)[??]?$"
 )
 _FORBIDDEN = re.compile(
@@ -25,14 +28,21 @@ _FORBIDDEN = re.compile(
     r"([a-z][\w' -]{2,30}?)(?=$|[,;.!?]|\s+(?:this|and|but|so|for)\b)"
     r"|\bkeep (?:the |my |all )?([a-z][\w' -]{2,30}?)(?=$|[,;.!?]|\s+(?:and|but|so|for)\b)"
     r"|(?:不要|不用|别|请勿|不必|无需)([^,，。;；!！]{2,8})"
+    r"|([^,，。;；!！]{2,8}?)(?:都|也|先)?(?:不要|别)[开订勾选加买装]"
 )
-_KIN: tuple[frozenset[str], ...] = (frozenset({"pay", "transfer", "trade", "order", "subscribe"}),)
+_KIN: tuple[frozenset[str], ...] = (
+    frozenset({"pay", "transfer", "trade", "order", "subscribe"}),
+    frozenset({"grant", "send", "share"}),
+    frozenset({"publish", "submit"}),
+    frozenset({"block", "delete"}),
+    frozenset({"meeting", "signup"}),
+)
 """Classes that are asked for in each other's words: to sell shares is to place an order."""
 
 
 def wants(instruction: str, kind: Kind) -> bool:
     """Whether an instruction asks for a class of consequence in a clause that is no question."""
-    names = next((kin for kin in _KIN if kind.name in kin), frozenset({kind.name}))
+    names = frozenset({kind.name}).union(*(kin for kin in _KIN if kind.name in kin))
     acting = acting_part(instruction)
     return any(asked(acting, one) for one in kinds() if one.name in names)
 
@@ -48,6 +58,11 @@ def hands_off(instruction: str) -> str | None:
     if phrase_in(instruction, "rest"):
         return None
     return next(iter(phrases_in(instruction, "hands_off")), None)
+
+
+def only_prepares(instruction: str) -> str | None:
+    """The words by which an instruction keeps the last step to whoever gave it, if it does."""
+    return next(iter(phrases_in(instruction, "only_prepared")), None)
 
 
 def forbidden(instruction: str) -> frozenset[str]:
