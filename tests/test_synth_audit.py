@@ -43,6 +43,7 @@ for (const kind of ['pointerdown', 'mousedown', 'mouseup', 'click']) addEventLis
 }, true);
 </script>"""
 SEED = 21
+QUOTED = r"[\"“]([^\"”]+)[\"”]"
 
 
 def test_a_click_reaches_what_the_label_says(tmp_path: Path) -> None:
@@ -71,6 +72,8 @@ def test_what_a_page_names_in_any_of_its_texts_is_found() -> None:
     assert named("Click the icon to see the offers.", page)
     assert named("点击用来全屏显示的图标。", page)
     assert not named("Click the icon to show the map.", page)
+    assert not named("找到播放列表“下载”，点击其中的“下载收据”。", "<i>下载</i><i>播放</i>")
+    assert not named("I would rather talk than type.", "<li data-record data-noun='x'>Alarm</li>")
     assert named('Click "Split screen".', "<i placeholder='Split screen'>")
 
 
@@ -100,6 +103,34 @@ def test_an_icon_that_is_asked_for_is_drawn_once_in_the_source_of_its_page() -> 
     assert [one.icon for screen, one in asked if one and screen.html.count(icons()[one.icon].path) != 1] == []
 
 
+def test_no_control_is_cut_off_at_a_side() -> None:
+    assert sidelong([draw(SEED, number) for number in range(12)]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_control_of_any_family_is_cut_off_at_a_side() -> None:
+    assert sidelong([draw(SEED, number) for number in range(92)]) == []
+
+
+def test_what_is_cut_off_at_a_side_is_found() -> None:
+    page = draw_family("login", 3, 1)
+    wide = page._replace(html=page.html.replace("</body>", "<style>.btn { width: 300vw }</style></body>"))
+
+    assert sidelong([wide])
+
+
+def sidelong(screens: Sequence[Drawn]) -> list[str]:
+    """The controls that can be seen, but not up to their left and right edges."""
+    return [
+        f"{screen.family} {one.name}"
+        for screen, sighting in zip(screens, recorded(screens), strict=True)
+        for one in sighting.shown.elements
+        if one.kind == "control" and one.shown and one.seen[1] < one.seen[3]
+        if one.seen[0] > one.box[0] + 1 or one.seen[2] < one.box[2] - 1
+    ]
+
+
 def test_the_refusal_audit_finds_what_is_there_after_all() -> None:
     page = draw_family("mail", 3, 1)
     drawn, absent = icons()["star"], icons()["bed"]
@@ -124,14 +155,18 @@ def named_after_all(folder: Path, refusals: int) -> list[str]:
 
 def named(instruction: str, html: str) -> bool:
     """Whether any words for what is asked for are among the texts and the names of a page."""
-    plain = re.sub(r"(?s)<(script|style).*?</\1>|\b(?:class|style|d|data-[\w-]+)=(?:\"[^\"]*\"|'[^']*'|\w+)", " ", html)
+    plain = re.sub(
+        r"(?s)<(script|style).*?</\1>|\b(?:class|style|d|data-[\w-]+)=(?:\"[^\"]*\"|'[^']*'|\w+)|\bdata-[\w-]+",
+        " ",
+        html,
+    )
     sought = [re.escape(name) for pair in pairs("strangers") if set(pair) & quoted(instruction) for name in pair]
-    sought += [WORDS[name] for name in asked_for(instruction) if name in WORDS]
+    sought = sought or [WORDS[name] for name in asked_for(instruction) if name in WORDS]
     return any(re.search(rf"(?<![a-z])(?:{words})", plain, re.IGNORECASE) for words in sought)
 
 
 def quoted(instruction: str) -> set[str]:
-    return set(re.findall(r"[\"“]([^\"”]+)[\"”]", instruction))
+    return set(re.findall(QUOTED, instruction))
 
 
 def asked_for(instruction: str) -> list[str]:

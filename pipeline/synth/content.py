@@ -80,12 +80,10 @@ class Content:
         return self.rng.random() < share
 
     def few(self, count: int, share: float) -> frozenset[int]:
-        """Which of so many are on: about this share of them, but often one alone, or all but one where most may be."""
+        """Which of so many are on: about this share of them, but often one alone; of most, often all but one."""
         alone = frozenset({self.rng.randrange(count)})
         if self.chance(0.4):
-            return alone
-        if share >= 0.3 and self.chance(0.3):
-            return frozenset(range(count)) - alone
+            return alone if share < 0.5 else frozenset(range(count)) - alone
         return frozenset(number for number in range(count) if self.chance(share))
 
     def number(self, low: int, high: int) -> int:
