@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.actions import Finished, PressEnter, Scroll, SelectOption, TakeNote, Type, Wait
+from pipeline.actions import Finished, Hotkey, PressEnter, Scroll, SelectOption, TakeNote, Type, Wait
 from pipeline.protocols import view_of
 from pipeline.records import Frame, Record, Step, Vote
 from tests.records import Look, at, click, look, node, record, step, task
@@ -68,6 +68,14 @@ def test_typing_without_sending_is_not_complete() -> None:
 
     assert vote.grade == "fail"
     assert "never sent" in vote.reason
+
+
+def test_a_program_of_a_desktop_may_have_saved_in_silence_and_a_page_may_not() -> None:
+    page = record([*ENTERING, FILLED, FILLED], [*ENTER, step(Hotkey(keys=["ctrl", "s"])), DONE])
+    program = page.model_copy(update={"trajectory": page.trajectory.model_copy(update={"platform": "desktop"})})
+
+    assert states_of(CREATE, page) == ["unmet", "unmet"]
+    assert states_of(CREATE, program) == ["unclear", "unclear"]
 
 
 def test_a_live_preview_before_sending_is_not_complete() -> None:

@@ -74,6 +74,8 @@ class Evidence(NamedTuple):
     """Step index and text of everything typed or chosen."""
     sent: list[int]
     """Steps that sent what was entered, or set off a change."""
+    silent: list[int]
+    """Steps that may have, though no screen shows it: programs of a desktop save in silence."""
     deleted: list[int]
     """Steps on a control that deletes, or that confirmed it."""
     offered: list[str]
@@ -136,10 +138,13 @@ def evidence_of(record: Record, reader: TextReader | None = None) -> Evidence:
     if reader is not None:
         screens = _read_pictures(screens, record, reader)
     entered = list(_entered(record))
+    sent = [step.step_index for step in record.steps if _sends(step, record, screens)]
+    tried = [step.step_index for step in record.steps if step.status == "ok" and _may_send(step)]
     return Evidence(
         screens=[_with_own_fields(screen, entered) for screen in screens],
         entered=entered,
-        sent=[step.step_index for step in record.steps if _sends(step, record, screens)],
+        sent=sent,
+        silent=sorted(set(tried) - set(sent)) if record.trajectory.platform == "desktop" else [],
         deleted=[step.step_index for step in record.steps if _deletes(step)],
         offered=list(_offered(record)),
         blind=any(screen.thin for screen in screens),

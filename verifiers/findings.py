@@ -118,6 +118,11 @@ def _shown(sought: Sought, evidence: Evidence) -> Finding:
     if not evidence.anywhere(sought) and sought.kind == "text":
         return _at_end(sought, "unmet", _NEVER_ENTERED, evidence)
     if sent is None and entry is not None and evidence.seen(sought, since=entry + 1) is None:
+        silent = next((step for step in evidence.silent if step > entry), None)
+        if silent is not None:
+            return _at_end(
+                sought, "unclear", f"entered in step {entry}; step {silent} may have sent it unseen", evidence
+            )
         return _at_end(sought, "unmet", f"entered in step {entry} and never sent", evidence)
     return _at_end(sought, "unclear", "entered, but no later screen displays it", evidence)
 
