@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from pipeline.actions import Click, device_pixel
 from pipeline.dataset import Dataset
 from pipeline.envs.browser import Browser, Screen
 from pipeline.grounding import Grounding
-from pipeline.synth.asking import Question, icon
+from pipeline.synth.asking import Question, icon, state
 from pipeline.synth.drawing import Screen as Drawn
 from pipeline.synth.drawing import draw, draw_family
 from pipeline.synth.icons import icons
@@ -111,6 +112,22 @@ def test_no_control_is_cut_off_at_a_side() -> None:
 @pytest.mark.timeout(600)
 def test_no_control_of_any_family_is_cut_off_at_a_side() -> None:
     assert sidelong([draw(SEED, number) for number in range(92)]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_states_that_are_asked_for_are_of_many_kinds_and_seldom_the_current_page() -> None:
+    screens = [draw(SEED, number) for number in range(92)]
+    first = [
+        next(state(scene(sighting.shown, screen.language, screen.number)), None)
+        for screen, sighting in zip(screens, recorded(screens), strict=True)
+    ]
+
+    kinds = Counter(f"{one.wanted.role or one.wanted.purpose} {one.wanted.state}" for one in first if one)
+    sys.stdout.write(f"states={kinds.total()} kinds={len(kinds)} {dict(kinds.most_common())}\n")
+    assert len(kinds) >= 15
+    assert max(kinds.values()) < kinds.total() / 4
+    assert sum(number for kind, number in kinds.items() if kind.endswith("current")) < kinds.total() / 5
 
 
 def test_what_is_cut_off_at_a_side_is_found() -> None:
