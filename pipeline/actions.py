@@ -275,6 +275,9 @@ Pointed = Click | DoubleClick | TripleClick | RightClick | MiddleClick | LongPre
 Stroke = Drag | Swipe
 """Actions with a start and an end point."""
 
+Keyed = Hotkey | KeyDown | PressEnter | Type
+"""Actions that go where the keyboard does."""
+
 Terminal = Answer | CallUser | Finished
 """Actions that end the episode."""
 

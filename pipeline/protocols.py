@@ -25,7 +25,7 @@ from pipeline.records import (
     Tree,
     Vote,
 )
-from pipeline.structs import EnvironmentInfo, GateDecision, TargetUnderPoint, Usage
+from pipeline.structs import EnvironmentInfo, GateDecision, LeadingTarget, TargetUnderPoint, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import (
     ActionErrorCode,
@@ -164,6 +164,15 @@ class Locating(Protocol):
 
 
 @runtime_checkable
+class Leading(Protocol):
+    """What an environment may offer besides: where the keyboard leads, by the word of the page."""
+
+    async def leading(self) -> LeadingTarget | None:
+        """What the enter key would press, where that leads somewhere; raises EnvError."""
+        ...
+
+
+@runtime_checkable
 class Slow(Protocol):
     """What an environment may offer besides: more time for its calls, as where machines are emulated."""
 
@@ -171,6 +180,11 @@ class Slow(Protocol):
     def patience(self) -> float:
         """How many times as long as usual they may take; the most it may be, until that is known."""
         ...
+
+
+async def leading_in(environment: Environment) -> LeadingTarget | None:
+    """What the enter key would press in an environment, where it is known to lead somewhere."""
+    return await environment.leading() if isinstance(environment, Leading) else None
 
 
 MOST_PATIENCE = 5.0

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
-from pipeline.actions import Action, Pixel, Terminal, points_of
+from pipeline.actions import Action, Keyed, Pixel, Terminal, points_of
 from pipeline.episode import AttemptPlan, Ending, Episode, ending_of
 from pipeline.errors import (
     ActionError,
@@ -30,7 +30,17 @@ from pipeline.errors import (
 )
 from pipeline.overheard import overheard
 from pipeline.prefix import SEEDED, Done, Prefix, decision_of
-from pipeline.protocols import Consulted, Decision, Environment, Gate, Keeping, Observation, Policy, patience_of
+from pipeline.protocols import (
+    Consulted,
+    Decision,
+    Environment,
+    Gate,
+    Keeping,
+    Observation,
+    Policy,
+    leading_in,
+    patience_of,
+)
 from pipeline.records import Event, Record
 from pipeline.stopping import must_end
 from pipeline.tasks import Check, TaskSpec
@@ -277,12 +287,13 @@ async def _carry_out(cast: _Cast, episode: Episode, decision: Decision, action: 
 
 
 async def _gate(cast: _Cast, episode: Episode, action: Action, points: Sequence[Pixel]) -> None:
-    """Read what lies under the point, then ask whether the action may happen; raises ActionError when it may not."""
+    """Read what the action works, then ask whether it may happen; raises ActionError when it may not."""
     async with _reaching(cast, cast.plan.limits.call_seconds, EnvError, "target"):
         target = await cast.environment.target(points[0]) if points else None
+        leading = await leading_in(cast.environment) if isinstance(action, Keyed) else None
     try:
         async with _bounded(cast.plan.limits.decide_seconds, ModelError, "gate"):
-            ruling = await cast.gate.decide(cast.task, episode.last, action, target)
+            ruling = await cast.gate.decide(cast.task, episode.last, action, target or leading)
     finally:
         episode.consulted(Consulted(cast.gate.drain_calls(), [], []))
     episode.amend(target=target, gate=ruling)

@@ -34,7 +34,6 @@ from pipeline.envs.android_ready import boot_id
 from pipeline.envs.android_settings import KeptSettings
 from pipeline.envs.android_tree import TreeReader, _parsed
 from pipeline.envs.atspi import answer_of, node_of, seen_of
-from pipeline.envs.web import _tree
 from pipeline.envs.web_tab import Look
 from pipeline.permissions import load_profile
 from pipeline.reaper import Scratch

@@ -19,6 +19,7 @@ from pipeline.actions import (
     LaunchApp,
     Pixel,
     Point,
+    PressEnter,
     Scroll,
     Type,
     Wait,
@@ -40,13 +41,15 @@ from pipeline.protocols import (
     Policy,
 )
 from pipeline.records import Candidate, ModelCall, ProbeRead, Record, tree_of
-from pipeline.structs import EnvironmentInfo, Node, Usage
+from pipeline.structs import EnvironmentInfo, LeadingTarget, Node, Usage
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import ActionErrorCode, Claim, Termination
 from tests.episodes import FixedGate, fake_task, on_screen, play, with_faults
 from tests.votes import vote
 
 MIDDLE = Point(x=500, y=500)
+
+LINK = LeadingTarget(role="link", name="Next", leads_to="GET http://127.0.0.1/items/3/delete")
 
 
 class Watched(FakeEnvironment):
@@ -343,6 +346,21 @@ async def test_policy_hears_why_its_reply_was_unusable() -> None:
     heard = policy.turns[1]
     assert heard.feedback == "cannot be read"
     assert heard.last_step is not None and heard.last_step.action_error == "multiple_actions"
+
+
+class Leads(FakeEnvironment):
+    """Its keyboard leads to a link."""
+
+    async def leading(self) -> LeadingTarget | None:
+        return LINK
+
+
+async def test_the_gate_is_told_where_the_keyboard_leads_and_rows_keep_no_target_of_it() -> None:
+    gate = FixedGate()
+    record = await play([PressEnter(), Wait(), Finished()], environment=Leads(), gate=gate)
+
+    assert [target for *_, target in gate.asked] == [LINK, None]
+    assert record.steps[0].target is None
 
 
 async def test_gate_refusal_is_a_failed_step_and_nothing_is_done() -> None:

@@ -188,6 +188,22 @@ def test_an_address_adds_to_what_says_nothing_and_not_to_what_says_its_own() -> 
     assert pressing("Pay now", "button", "POST http://127.0.0.1/items/3/delete") == ["pay"]
 
 
+@pytest.mark.parametrize(
+    ("action", "kinds"),
+    [
+        (PressEnter(), ["delete"]),
+        (Hotkey(keys=["Return"]), ["delete"]),
+        (Type(content="x\n"), ["delete"]),
+        (Type(content="x"), []),
+        (Hotkey(keys=["Tab"]), []),
+    ],
+)
+def test_the_enter_key_goes_where_the_focused_link_leads(action: Action, kinds: list[str]) -> None:
+    link = LeadingTarget(role="link", name="Next", leads_to="GET http://127.0.0.1/items/3/delete")
+
+    assert kinds_of(screen(Node(role="link", name="Next", states=["focused"])), action, link) == kinds
+
+
 def test_a_dialog_that_is_accepted_unseen_is_judged_by_the_page() -> None:
     asking = screen(dialog=[text("Send this message to 40 people?"), button("OK")])
 

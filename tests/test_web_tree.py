@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from pipeline.actions import Pixel
 from pipeline.envs.browser import Browser
-from pipeline.protocols import Observation
+from pipeline.protocols import Observation, leading_in
 from pipeline.structs import LeadingTarget, TargetUnderPoint
 from tests.webserver import PAGES, page
 from tests.webworld import World, node, running_browser, running_world, spot
@@ -124,6 +124,22 @@ LEADING = """<a href=/items/3/delete>Link</a><a href=#part>Part</a>
 <form action=/posted method=post><input name=action value=x><button>Sends</button>
 <button formaction=/other formmethod=get>Other</button><button type=button>Plain</button></form>
 <form><button>Here</button></form><button>Loose</button>"""
+
+
+async def test_the_keyboard_says_where_it_leads(world: World) -> None:
+    await world.open("<a href=/items/3/delete autofocus>Link</a><form action=/posted method=post><input><button>Sends")
+    found = [await leading_in(world.environment)]
+    await world.do("Hotkey", keys=["Tab"])
+    found.append(await leading_in(world.environment))
+    await world.open("<input autofocus>")
+    found.append(await leading_in(world.environment))
+
+    url = world.server.url
+    assert [one and (one.name, one.leads_to) for one in found] == [
+        ("Link", f"GET {url}/items/3/delete"),
+        ("Sends", f"POST {url}/posted"),
+        None,
+    ]
 
 
 async def test_links_and_buttons_of_forms_say_where_they_lead(world: World) -> None:

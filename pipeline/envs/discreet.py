@@ -29,9 +29,18 @@ from pipeline.errors import (
 )
 from pipeline.masking import masked_frame, rewritten
 from pipeline.ocr import Line, PictureReader
-from pipeline.protocols import MOST_PATIENCE, ActResult, Environment, Keeping, Locating, Observation, patience_of
+from pipeline.protocols import (
+    MOST_PATIENCE,
+    ActResult,
+    Environment,
+    Keeping,
+    Locating,
+    Observation,
+    leading_in,
+    patience_of,
+)
 from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
-from pipeline.structs import Box, EnvironmentInfo, Sensitive, TargetUnderPoint
+from pipeline.structs import Box, EnvironmentInfo, LeadingTarget, Sensitive, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
 from pipeline.vault import Vault
 from pipeline.words import ObservationFlag
@@ -82,6 +91,12 @@ class DiscreetEnvironment(Environment):
         """As the other, without secrets."""
         with self._discreetly(EnvError, "target_failed"):
             found = await self._environment.target(pixel)
+            return self._hidden(found) if found is not None else None
+
+    async def leading(self) -> LeadingTarget | None:
+        """As the other, without secrets."""
+        with self._discreetly(EnvError, "target_failed"):
+            found = await leading_in(self._environment)
             return self._hidden(found) if found is not None else None
 
     async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:

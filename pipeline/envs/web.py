@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
@@ -22,13 +22,14 @@ from pipeline.envs.browser import Browser, Screen
 from pipeline.envs.web_actions import NAVIGATION_SECONDS, Aim, Hands, Spot
 from pipeline.envs.web_sites import Site, Sites
 from pipeline.envs.web_tab import CALL_SECONDS, Look, Tab
+from pipeline.envs.web_told import target_told, tree_told
 from pipeline.envs.web_walls import SOURCES, sources_of, wall_of
 from pipeline.envs.web_watch import Watch
 from pipeline.errors import ActionError, CaptureError, EnvError, SetupError, TreeError
 from pipeline.frames import frame_of
 from pipeline.protocols import ActResult, Observation
-from pipeline.records import Event, Frame, ProbeRead, Tree, tree_of
-from pipeline.structs import Box, EnvironmentInfo, LeadingTarget, Node, TargetUnderPoint
+from pipeline.records import Event, Frame, ProbeRead
+from pipeline.structs import EnvironmentInfo, LeadingTarget, Node, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
 from pipeline.words import CaptureErrorCode, ObservationFlag, TreeErrorCode
 
@@ -121,7 +122,7 @@ class WebEnvironment:
         self._reloaded = False
         if view.frame is not None:
             self._scale = view.frame.width / self._screen.width
-        tree = _tree(view.look) if view.look is not None else None
+        tree = tree_told(view.look) if view.look is not None else None
         if view.look is not None:
             await self._tell_of_walls(view.look, tree.nodes if tree is not None else [])
         return Observation(
@@ -143,8 +144,16 @@ class WebEnvironment:
             tab = await self._tab()
             found = await tab.call("hit", *spot, self._scale)
             if found is not None:
-                self._aim = Aim(_target(found), found["stamp"])
+                self._aim = Aim(target_told(found), found["stamp"])
         return self._aim.target if self._aim is not None else None
+
+    async def leading(self) -> LeadingTarget | None:
+        """What the enter key would press, where it leads somewhere; nothing when the page cannot say."""
+        with contextlib.suppress(PlaywrightError, TimeoutError, TreeError):
+            found = await (await self._tab()).call("entered", self._scale)
+            target = target_told(found) if found is not None else None
+            return target if isinstance(target, LeadingTarget) else None
+        return None
 
     async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
         """Carry out an action and wait until the page has settled; raises ActionError or EnvError."""
@@ -369,29 +378,3 @@ def _font_wait(view: _View | None) -> float:
 def _worth_repeating(view: _View) -> bool:
     """Whether a second try may show more; a page that does not answer will not do so at once."""
     return view.torn or _font_wait(view) > 0 or (view.frame is None and view.tree_error != "timeout")
-
-
-def _tree(look: Look) -> Tree:
-    return tree_of(
-        Node(role=role, name=name, value=value, box=_box(box), states=states)
-        for role, name, value, box, states in look.nodes
-    )
-
-
-def _target(found: dict[str, Any]) -> TargetUnderPoint:
-    target = TargetUnderPoint(
-        role=found["role"],
-        name=found["name"],
-        box=_box(found["box"]),
-        covered_by=found["covered"],
-        states=found["states"],
-    )
-    leads_to = found.get("leads")
-    return LeadingTarget(**dict(target), leads_to=leads_to) if leads_to else target
-
-
-def _box(sides: list[int] | None) -> Box | None:
-    if sides is None:
-        return None
-    left, top, right, bottom = sides
-    return Box(left=left, top=top, right=right, bottom=bottom)

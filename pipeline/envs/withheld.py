@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.actions import Action, Pixel
-from pipeline.protocols import ActResult, Environment, Observation, patience_of
+from pipeline.protocols import ActResult, Environment, Observation, leading_in, patience_of
 from pipeline.records import Event, ProbeRead
-from pipeline.structs import EnvironmentInfo, TargetUnderPoint
+from pipeline.structs import EnvironmentInfo, LeadingTarget, TargetUnderPoint
 from pipeline.tasks import Check, TaskSpec
 
 
@@ -36,6 +36,10 @@ class WithheldEnvironment(Environment):
     async def target(self, pixel: Pixel) -> TargetUnderPoint | None:
         """As the other."""
         return await self._environment.target(pixel)
+
+    async def leading(self) -> LeadingTarget | None:
+        """As the other."""
+        return await leading_in(self._environment)
 
     async def act(self, action: Action, points: Sequence[Pixel]) -> ActResult:
         """As the other."""

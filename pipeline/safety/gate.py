@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.actions import Action, Launch
+from pipeline.actions import Action, Keyed, Launch
 from pipeline.allowlist import AllowList
 from pipeline.config import RunConfig
 from pipeline.permissions import Profile, load_profile
@@ -17,6 +17,7 @@ from pipeline.protocols import Observation, Opinion, SecondOpinion
 from pipeline.records import ModelCall
 from pipeline.safety.classes import kind_of
 from pipeline.safety.finding import Finding
+from pipeline.safety.keying import presses_enter
 from pipeline.safety.permission import refusal_of
 from pipeline.safety.reading import can_act, read, unread
 from pipeline.structs import GateDecision, LeadingTarget, TargetUnderPoint
@@ -47,6 +48,7 @@ class ConsequenceGate:
         A model is asked only of actions that can bring something about, and where the profile could stop them at all.
         Raises ModelError when it does not answer: what nobody has looked at does not happen.
         """
+        target = _worked(action, target)
         ruling = self.rule(task, observation, action, target)
         profile = self._profile(observation, action, target)
         if self._second is None or ruling.decision == "refuse" or not (can_act(action) and profile.can_stop):
@@ -58,6 +60,7 @@ class ConsequenceGate:
         self, task: TaskSpec, observation: Observation, action: Action, target: TargetUnderPoint | None
     ) -> GateDecision:
         """The strictest of what the profile says of everything that the action would bring about."""
+        target = _worked(action, target)
         profile = self._profile(observation, action, target)
         decisions = [_ruled(profile, task, finding) for finding in read(observation, action, target, task.platform)]
         if decisions:
@@ -78,6 +81,11 @@ class ConsequenceGate:
         if self._live is not None and any(map(self._live.sites.permits_url, places)):
             return self._live.profile
         return self._usual
+
+
+def _worked(action: Action, target: TargetUnderPoint | None) -> TargetUnderPoint | None:
+    """What an action works: of those of the keyboard only the enter key and the space bar press anything."""
+    return target if not isinstance(action, Keyed) or presses_enter(action) else None
 
 
 def _ruled(profile: Profile, task: TaskSpec, finding: Finding) -> GateDecision:

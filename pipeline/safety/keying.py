@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pipeline.actions import Action, Hotkey, KeyDown, PressEnter, Type
 from pipeline.safety.classes import Match, entered, kind_of, phrase_in, told
 from pipeline.safety.commands import command_in
 from pipeline.safety.finding import Finding, found_at
@@ -29,6 +30,19 @@ _QUESTION = re.compile(r"[\[(](y|yes)\s?/\s?(?:n|no)[\])]\W*$", re.IGNORECASE)
 _UNFINISHED = re.compile(r"(?:[<>|&]|&&|\|\||>>)[ \t]*$")
 """What a line that goes on cannot be judged by yet: it is read again when it is ended."""
 _READ_LINES = 20
+
+
+def presses_enter(action: Action) -> bool:
+    """Whether an action presses the enter key, or the space bar, which presses buttons."""
+    match action:
+        case PressEnter():
+            return True
+        case Hotkey() | KeyDown():
+            return bool({name.strip().lower() for name in action.keys} & (_ENTERING | _PRESSING))
+        case Type():
+            return bool({"\n", "\r"} & set(action.content)) or not action.content.strip(" ")
+        case _:
+            return False
 
 
 def keys_pressed(scene: Scene, names: Sequence[str]) -> list[Finding]:

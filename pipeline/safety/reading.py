@@ -27,7 +27,7 @@ from pipeline.addresses import parts_of
 from pipeline.protocols import Observation
 from pipeline.safety.classes import Match, entered, kind_of, said, told
 from pipeline.safety.finding import Finding, found_at
-from pipeline.safety.keying import entered_at, keys_pressed, typed
+from pipeline.safety.keying import entered_at, keys_pressed, presses_enter, typed
 from pipeline.safety.pressing import accepted, pressed, unclassified
 from pipeline.safety.scene import COMMANDS, Scene, scene_of
 from pipeline.structs import LeadingTarget, TargetUnderPoint
@@ -93,7 +93,8 @@ def _read(scene: Scene, observation: Observation, action: Action, target: Target
     slides = action.type in ("Drag", "Swipe") and target is not None and _slides(target)
     if action.type in PRESSES or slides:
         return _pressed(scene, target, opens=action.type == "DoubleClick") if target is not None else []
-    return _carried_out(scene, observation, action)
+    found = _carried_out(scene, observation, action)
+    return _led(found, target) if presses_enter(action) else found
 
 
 def _slides(target: TargetUnderPoint) -> bool:
@@ -103,7 +104,11 @@ def _slides(target: TargetUnderPoint) -> bool:
 
 def _pressed(scene: Scene, target: TargetUnderPoint, *, opens: bool) -> list[Finding]:
     """What a control says of itself; where it says nothing, what the address says that it leads to."""
-    found = pressed(scene, target, opens=opens)
+    return _led(pressed(scene, target, opens=opens), target)
+
+
+def _led(found: list[Finding], target: TargetUnderPoint | None) -> list[Finding]:
+    """What was found, and what the address says, where no more than a form was."""
     if not isinstance(target, LeadingTarget) or any(one.place != "form" for one in found):
         return found
     method, _, address = target.leads_to.partition(" ")

@@ -13,6 +13,7 @@ _PUBLIC = (
     "fontsCome",
     "stamp",
     "scroller",
+    "entered",
     "expectText",
     "textOutcome",
     "choose",

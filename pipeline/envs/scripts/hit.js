@@ -107,6 +107,15 @@ function leadsTo(element) {
   }
 }
 
+// What the enter key would send from here: the link or the button that has the focus, or the form of the field that has it.
+function entered(ratio) {
+  const focused = focusedElement(document);
+  if (!focused) return null;
+  const sender = focused.matches("input, select") && focused.form && focused.form.querySelector("button:not([type=button], [type=reset]), input[type=submit], input[type=image]");
+  const element = sender || focused;
+  return leadsTo(element) && described(element, { element, dx: 0, dy: 0 }, ratio, null);
+}
+
 // The words for what lies on top: its nearest part with a meaning, else its text.
 function spoken(found, line) {
   const meaning = meaningOf(line);
