@@ -351,7 +351,7 @@ def targets() -> dict[str, Target]:
         "replies": Target(replies, _read_reply),
         "android tree": Target(_bytes((_DUMP,)), _parsed),
         "desktop tree": Target(_bytes(_ATSPI), _read_atspi),
-        "web tree": Target(_LOOKS, _tree),
+        "web tree": Target(_LOOKS, tree_told),
         "adb": Target(st.tuples(st.sampled_from(_QUESTIONS), _ANSWERS), _ask),
         "dataset": Target(_damaged(), _open, 10),
         "addresses": Target(_changed(_ADDRESSES), _permit),
