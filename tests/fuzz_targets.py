@@ -35,6 +35,7 @@ from pipeline.envs.android_settings import KeptSettings
 from pipeline.envs.android_tree import TreeReader, _parsed
 from pipeline.envs.atspi import answer_of, node_of, seen_of
 from pipeline.envs.web_tab import Look
+from pipeline.envs.web_told import tree_told
 from pipeline.permissions import load_profile
 from pipeline.reaper import Scratch
 from taskspecs.store import load_tasks
