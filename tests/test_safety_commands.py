@@ -261,6 +261,10 @@ cd /etc; rm passwd
 cd ~ && cd .. && rm -rf user
 pushd / && rm -rf etc
 rm -rf ~/../other
+echo x >> ~/.bashrc
+cp key ~/.ssh/authorized_keys
+mv x .config/autostart/x.desktop
+tee /home/me/.profile
 rm -rf ~/Documents/../..
 rm -rf ./*/../..
 rm -rf {/etc,/var}

@@ -93,7 +93,7 @@ def _redirected(redirection: Redirection, folder: str, said: str) -> Iterator[Co
         return
     if re.match(r"/dev/(?:tcp|udp)/", target):
         yield Command("send", f"{said} {operator} {target}", True)
-    elif place_of(target, folder) == "outside":
+    elif place_of(target, folder) in ("outside", "starting"):
         yield Command("overwrite", f"{said} {operator} {target}".replace(UNKNOWN, "..."), True)
 
 
@@ -101,7 +101,7 @@ def _called(simple: Simple, privileged: bool, said: str, depth: int) -> Iterator
     """What a program does that is called without anything around it."""
     first, arguments = simple.words[0], simple.words[1:]
     if "/" in first and not _PROGRAMS.fullmatch(_straight(first)):
-        yield Command("run", said, privileged or place_of(first, simple.folder) != "inside")
+        yield Command("run", said, privileged or place_of(first, simple.folder) not in ("inside", "starting"))
         return
     call = Call(first.rsplit("/", 1)[-1], arguments, simple.folder)
     if arguments in (("--help",), ("--version",)):

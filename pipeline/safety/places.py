@@ -13,10 +13,15 @@ UNKNOWN = "\0"
 SOMEWHERE = "."
 """A folder within the work that is not known further."""
 
-Place = Literal["inside", "whole", "outside", "sink"]
-"""`sink` takes whatever is written and keeps nothing."""
+Place = Literal["inside", "whole", "outside", "sink", "starting"]
+"""`sink` takes whatever is written and keeps nothing; `starting` is run when a session begins, or opens one."""
 
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_STARTING = frozenset(
+    {".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".gnupg", ".login", ".netrc", ".pam_environment"}
+    | {".profile", ".ssh", ".vimrc", ".xinitrc", ".xprofile", ".xsession", ".zlogin", ".zprofile", ".zshenv", ".zshrc"}
+)
+"""What is run or trusted later, whoever uses the home then: to change it reaches beyond the work."""
 _CLIMBING = frozenset({"..", ".*", ".?", ".??"})
 
 
@@ -33,11 +38,15 @@ def place_of(path: str, folder: str = SOMEWHERE) -> Place:
     if way is None:
         return "outside"
     if way.root != "machine":
+        if _starts(way.parts):
+            return "starting"
         return "whole" if _everything(way.parts) else "inside"
     if "/" + "/".join(way.parts) in _SINKS:
         return "sink"
     if len(way.parts) < 2 or way.parts[0] != "home" or set(way.parts[1]) & set("*?["):
         return "outside"
+    if _starts(way.parts[2:]):
+        return "starting"
     return "whole" if _everything(way.parts[2:]) else "inside"
 
 
@@ -62,6 +71,11 @@ def _way(path: str) -> _Way | None:
         elif part not in ("", "."):
             parts.append(part)
     return _Way("machine" if not first else "home" if first == "~" else "work", parts)
+
+
+def _starts(parts: list[str]) -> bool:
+    """Whether parts below a home lead to what is run when a session begins, or opens one."""
+    return bool(parts) and (parts[0] in _STARTING or parts[:2] in ([".config", "autostart"], [".config", "systemd"]))
 
 
 def _everything(parts: list[str]) -> bool:

@@ -63,7 +63,7 @@ def script_effect(call: Call, *, fed: bool) -> Effect | None:
 def run_effect(call: Call, paths: Sequence[str], *, fed: bool) -> Effect | None:
     """A script by its path, or what is fed in."""
     if paths and paths[0] != "-":
-        return Effect("run", place_of(paths[0], call.folder) != "inside")
+        return Effect("run", place_of(paths[0], call.folder) not in ("inside", "starting"))
     if fed:
         return Effect("run", True)
     return None

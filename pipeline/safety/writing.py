@@ -60,7 +60,7 @@ def value_of(arguments: Sequence[str], letter: str, *names: str) -> str | None:
 def outside(call: Call, paths: Iterable[str], *, whole: bool = True) -> bool:
     """Whether a path does not belong to the work; `whole` where all of the work at once does not either."""
     places = {place_of(path, call.folder) for path in paths}
-    return "outside" in places or (whole and "whole" in places)
+    return bool({"outside", "starting"} & places) or (whole and "whole" in places)
 
 
 def written_effect(call: Call) -> Effect | None:
