@@ -70,7 +70,8 @@ def _in_background(family: Collection[int]) -> Iterator[psutil.Process]:
     """Programs that left the family that started them: they carry the mark of a folder that one of it owns."""
     for process in psutil.process_iter(["uids", "environ"]):
         mark = (process.info["environ"] or {}).get(MARK)
-        if mark and process.info["uids"].real == os.getuid() and process.pid not in family:
+        ours = process.info["uids"] is not None and process.info["uids"].real == os.getuid()
+        if mark and ours and process.pid not in family:
             with contextlib.suppress(LookupError):
                 if owner_of(Path(mark)) in family:
                     yield process
