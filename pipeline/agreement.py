@@ -164,6 +164,15 @@ class Contradiction(NamedTuple):
     rows: str
 
 
+def _outside(point: str, box: str) -> str:
+    """SQL: whether a move `m` has a box and its canonical point is a pixel outside of it."""
+    inside = (
+        f"floor((m.{point}.x + 0.5) * width / 1000) BETWEEN m.{box}.left AND m.{box}.right - 1 AND "
+        f"floor((m.{point}.y + 0.5) * height / 1000) BETWEEN m.{box}.top AND m.{box}.bottom - 1"
+    )
+    return f"(m.{box} IS NOT NULL AND NOT ({inside}))"
+
+
 _SHARED = ("trajectory_id", "task_id", "policy_id", "seed", "termination", "fault")
 
 CONTRADICTIONS = (
@@ -200,11 +209,30 @@ CONTRADICTIONS = (
     Contradiction(
         "puzzles",
         (),
-        "puzzles without moves, never tried with a wrong answer, or with a move that points outside of its target",
-        "SELECT row_id FROM puzzles WHERE len(moves) = 0 OR refused < 1 OR len([m FOR m IN moves IF "
-        "m.target IS NOT NULL AND NOT (floor((m.point.x + 0.5) * width / 1000) BETWEEN m.target.left AND "
-        "m.target.right - 1 AND floor((m.point.y + 0.5) * height / 1000) BETWEEN m.target.top AND "
-        "m.target.bottom - 1)]) > 0",
+        "puzzles of a level, a language or a split that there is not, that ask for nothing, whose answer or state "
+        "is no JSON, or whose number another one has",
+        "SELECT row_id FROM puzzles WHERE level NOT BETWEEN 1 AND 3 OR language NOT IN ('en', 'zh') OR "
+        "split NOT IN ('train', 'test') OR trim(instruction) = '' OR NOT json_valid(answer) OR "
+        "NOT json_valid(state) OR number < 0 OR "
+        "number IN (SELECT number FROM puzzles GROUP BY number HAVING count(*) > 1)",
+    ),
+    Contradiction(
+        "puzzles",
+        (),
+        "puzzles without moves, never tried with a wrong answer, with a move that points nowhere, or outside of its "
+        "target, or whose first place has no target",
+        "SELECT row_id FROM puzzles WHERE len(moves) = 0 OR refused < 1 OR "
+        f"len([m FOR m IN moves IF {_outside('point', 'target')} OR {_outside('end', 'end_target')}]) > 0 OR "
+        "len([m FOR m IN moves IF (m.point IS NULL) <> (m.type IN ('Type', 'Wait')) OR "
+        "(m.end IS NULL) <> (m.type <> 'Drag') OR (m.content IS NULL) <> (m.type <> 'Type')]) > 0 OR "
+        "[m FOR m IN moves IF m.point IS NOT NULL][1].target IS NULL",
+    ),
+    Contradiction(
+        "puzzles",
+        ("frames",),
+        "puzzles of another size than their picture",
+        "SELECT row_id FROM puzzles AS p JOIN frames AS f ON f.sha256 = p.frame_sha256 "
+        "WHERE p.width <> f.width OR p.height <> f.height",
     ),
     Contradiction(
         "steps",

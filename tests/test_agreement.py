@@ -13,6 +13,7 @@ from pipeline.check import Finding, check
 from pipeline.compact import compact
 from pipeline.grounding import Grounding, GroundingTarget
 from pipeline.manifest import Assigned
+from pipeline.puzzle_rows import PuzzleMove, PuzzleRow
 from pipeline.records import Record, RunRow, Transition, Vote, now
 from pipeline.schema import TABLES
 from pipeline.sinks import Batch, Committer, PartWriter
@@ -365,6 +366,85 @@ def test_a_place_within_its_box_is_sound(tmp_path: Path) -> None:
 )
 def test_a_place_that_is_none_or_elsewhere_is_found(wrong: dict[str, object], tmp_path: Path) -> None:
     assert found(tmp_path, [MADE], [PLACE.model_copy(update=wrong)]) == [MISLABELLED]
+
+
+# --- puzzles ---------------------------------------------------------------------------------------------------------
+
+DRAG = PuzzleMove(
+    type="Drag",
+    point=Point(x=150, y=220),
+    end=Point(x=250, y=220),
+    content=None,
+    target=Box(left=0, top=0, right=1, bottom=1),
+    end_target=Box(left=0, top=0, right=1, bottom=1),
+)
+PUZZLE = PuzzleRow(
+    row_id="puzzle",
+    number=0,
+    type="sl_gap",
+    kind="slider_puzzle",
+    seed=1,
+    level=1,
+    language="en",
+    platform="web",
+    width=1,
+    height=1,
+    device_ratio=1.0,
+    frame_sha256=next(iter(MADE.frames)),
+    instruction="Drag the slider.",
+    moves=[DRAG],
+    ordered=False,
+    tolerance=0.05,
+    answer="{}",
+    state="{}",
+    refused=1,
+    split="train",
+)
+
+
+def puzzle(**changes: object) -> PuzzleRow:
+    """A puzzle as large as its picture, with a change."""
+    frame = MADE.frames[PUZZLE.frame_sha256]
+    whole = Box(left=0, top=0, right=frame.width, bottom=frame.height)
+    drag = DRAG.model_copy(update={"target": whole, "end_target": whole})
+    sizes = {"width": frame.width, "height": frame.height, "moves": [drag]}
+    return PUZZLE.model_copy(update=sizes | changes)
+
+
+def test_a_puzzle_that_agrees_with_itself_is_sound(tmp_path: Path) -> None:
+    assert found(tmp_path, [MADE], [puzzle()]) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"moves": []},
+        {"moves": [DRAG.model_copy(update={"target": None, "end_target": None})]},
+        {"moves": [DRAG.model_copy(update={"end_target": Box(left=0, top=0, right=0, bottom=0)})]},
+        {"moves": [DRAG.model_copy(update={"end": None})]},
+        {"moves": [DRAG.model_copy(update={"point": None})]},
+        {"refused": 0},
+        {"level": 9},
+        {"language": "xx"},
+        {"split": "elsewhere"},
+        {"instruction": " "},
+        {"answer": "not JSON"},
+        {"state": "{"},
+        {"number": -1},
+        {"width": 10_000},
+    ],
+    ids=str,
+)
+def test_a_puzzle_that_contradicts_itself_is_found(wrong: dict[str, object], tmp_path: Path) -> None:
+    kinds = {(kind, table) for kind, table, _ in found(tmp_path, [MADE], [puzzle(**wrong)])}
+
+    assert kinds == {("contradiction", "puzzles")}
+
+
+def test_two_puzzles_of_one_number_are_found(tmp_path: Path) -> None:
+    kinds = [(kind, table) for kind, table, _ in found(tmp_path, [MADE], [puzzle(), puzzle(row_id="other")])]
+
+    assert kinds == [("contradiction", "puzzles")]
 
 
 def test_the_picture_of_a_place_must_be_there(tmp_path: Path) -> None:

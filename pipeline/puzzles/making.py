@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from functools import cache
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -33,13 +34,14 @@ from pipeline.puzzles.answers import (
     Tapped,
     Typed,
     Walked,
+    around,
 )
 from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.page import On
 from pipeline.puzzles.plan import Act, plan
-from pipeline.puzzles.puzzle import LANGUAGES, LEVELS, Key, Level, Puzzle
-from pipeline.puzzles.replaying import Replayer, Shown, misplaced
-from pipeline.puzzles.scene import HANDLE
+from pipeline.puzzles.puzzle import LANGUAGES, LEVELS, Key, Level, Puzzle, PuzzleError
+from pipeline.puzzles.replaying import Edges, Replayer, Shown, misplaced, off_at_first
+from pipeline.puzzles.scene import HANDLE, WIDTH, Items, Scene
 from pipeline.puzzles.serving import puzzle_of, served
 from pipeline.puzzles.wrong import wrong_plans
 from pipeline.reaper import Scratch
@@ -63,7 +65,7 @@ _WRONGS = 1
 _PHONES = 0.4
 """The part of puzzles that are shown on a phone's screen."""
 _TEST_TYPES, _TEST_PUZZLES = 0.1, 0.05
-"""Parts of types, and of puzzles of the others, that are held out."""
+"""Parts of the types of each kind, one at least, and of puzzles of the others, that are held out."""
 _MOST_FAULTS = 0.05
 """The part of puzzles that may fail a check before the making is given up."""
 _PLATFORMS: dict[On, Platform] = {"web": "web", "phone": "mobile"}
@@ -94,11 +96,11 @@ class _Ticket(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """A puzzle that was shown and answered; what is wrong with it, if anything."""
+    """A puzzle that was shown and answered: its rows, or what is wrong with it."""
 
-    row: PuzzleRow
-    frame: Frame
-    faults: list[str]
+    key: Key
+    rows: tuple[Frame, PuzzleRow] | None
+    faults: Sequence[str] = ()
 
 
 async def make(address: Address, order: Order, heard: Callable[[Made], None]) -> Made:
@@ -153,9 +155,9 @@ async def _fill(
 
 def _write(committer: Committer, batch: Sequence[_Tried], made: Made) -> Made:
     """Write the puzzles that passed; raises RunError when too many do not."""
-    passed = [tried for tried in batch if not tried.faults]
-    committer.record([one for tried in passed for one in (tried.frame, tried.row)])
-    faults = [f"{one.row.type} seed={one.row.seed}: {'; '.join(one.faults)}" for one in batch if one.faults]
+    passed = [tried.rows for tried in batch if tried.rows is not None]
+    committer.record([row for rows in passed for row in rows])
+    faults = [f"{one.key.type_name} seed={one.key.seed}: {'; '.join(one.faults)}" for one in batch if one.faults]
     count, left_out = made.puzzles + len(passed), made.left_out + faults
     if len(left_out) > 3 + _MOST_FAULTS * (count + len(left_out)):
         raise RunError(f"{len(left_out)} of {count + len(left_out)} puzzles failed a check, the last: {left_out[-1]}")
@@ -183,12 +185,15 @@ async def _tried(replayer: Replayer, ticket: _Ticket) -> _Tried:
 
 
 async def _try(replayer: Replayer, ticket: _Ticket) -> _Tried:
-    puzzle = puzzle_of(ticket.key)
+    try:
+        puzzle = puzzle_of(ticket.key)
+    except PuzzleError as error:
+        return _Tried(ticket.key, None, [str(error)])
     scene, refused = puzzle.scene, 0
     acts = plan(scene, scene.answer)
     async with replayer.page(ticket.on) as page:
         await page.show(ticket.key)
-        shown = await page.see()
+        shown = await page.see(off_at_first(scene))
         faults = misplaced(scene, shown)
         if not await page.give(shown, acts):
             faults.append("its answer is refused")
@@ -197,7 +202,9 @@ async def _try(replayer: Replayer, ticket: _Ticket) -> _Tried:
             if await page.give(shown, wrong):
                 faults.append("a wrong answer is taken")
             refused += 1
-    return _Tried(_row(ticket, puzzle, shown, acts, refused), shown.frame, faults)
+    if faults:
+        return _Tried(ticket.key, None, faults)
+    return _Tried(ticket.key, (shown.frame, _row(ticket, puzzle, shown, acts, refused)))
 
 
 def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], refused: int) -> PuzzleRow:
@@ -216,7 +223,7 @@ def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], ref
         device_ratio=shown.ratio,
         frame_sha256=shown.frame.sha256,
         instruction=puzzle.scene.ask,
-        moves=[_move(shown, act) for act in acts],
+        moves=[_move(shown, puzzle.scene, act) for act in acts],
         ordered=_ordered(answer),
         tolerance=SHIFT_ERROR if isinstance(answer, Slid) else None,
         answer=answer.model_dump_json(),
@@ -226,7 +233,7 @@ def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], ref
     )
 
 
-def _move(shown: Shown, act: Act) -> PuzzleMove:
+def _move(shown: Shown, scene: Scene, act: Act) -> PuzzleMove:
     action = shown.action(act)
     point, end = _points(action)
     return PuzzleMove(
@@ -234,8 +241,8 @@ def _move(shown: Shown, act: Act) -> PuzzleMove:
         point=point,
         end=end,
         content=act.content,
-        target=_target(shown, act),
-        end_target=_end_target(shown, act),
+        target=_target(shown, scene, act),
+        end_target=_end_target(shown, scene, act),
     )
 
 
@@ -249,21 +256,26 @@ def _points(action: object) -> tuple[Point | None, Point | None]:
             return None, None
 
 
-def _target(shown: Shown, act: Act) -> Box | None:
+def _target(shown: Shown, scene: Scene, act: Act) -> Box | None:
     """Where the point must lie; a part that was moved before is where it was then, so it is not said."""
     if not act.control or act.action == "Type":
         return None
     if act.control != "art":
         return shown.pixels(shown.controls[act.control])
-    return _drawn(shown, act.aim, shown.place(act.control, act.at))
+    edges = _judged(shown, scene, act.aim) or shown.parts.get(act.aim or "")
+    return _box(shown, edges, shown.place(act.control, act.at))
 
 
-def _end_target(shown: Shown, act: Act) -> Box | None:
-    """Where a drag must end: on a mark or a part, or as near to the right place of a handle as is tolerated."""
+def _end_target(shown: Shown, scene: Scene, act: Act) -> Box | None:
+    """Where a drag must end: in a mark, near the middle of an item, or as near to a handle's place as is tolerated."""
     if act.to is None:
         return None
     if act.control == "art":
-        return _drawn(shown, act.end_aim, shown.place(act.control, act.to))
+        edges = _judged(shown, scene, act.end_aim)
+        if isinstance(scene.control, Items) and scene.control.swap:
+            spot = (act.to.across * WIDTH, act.to.down * scene.height)
+            edges = shown.edges(around(spot, 2 * scene.control.radius))
+        return _box(shown, edges, shown.place(act.control, act.to))
     left, top, right, bottom = shown.controls[act.control]
     unit = (right - left) / HANDLE
     middle, shift = (left + right) / 2, (act.to.across - act.at.across) * (right - left)
@@ -278,9 +290,14 @@ def _end_target(shown: Shown, act: Act) -> Box | None:
     )
 
 
-def _drawn(shown: Shown, name: str | None, point: Point) -> Box | None:
-    """The box of a mark or part; nothing where the point is not in it, for it has been moved by then."""
-    edges = shown.marks.get(name or "") or shown.parts.get(name or "")
+def _judged(shown: Shown, scene: Scene, mark: str | None) -> Edges | None:
+    """The box of the region that the answer is judged by, which is not always as large as what is drawn."""
+    region = scene.marks.get(mark or "")
+    return shown.edges(region) if region is not None else None
+
+
+def _box(shown: Shown, edges: Edges | None, point: Point) -> Box | None:
+    """In pixels; nothing where the point is not in it, for what it was around has been moved by then."""
     box = shown.pixels(edges) if edges else None
     return box if box is not None and box.contains(shown.pixel(point)) else None
 
@@ -298,8 +315,18 @@ def _ordered(answer: Answer) -> bool:
 
 def split_of(key: Key) -> str:
     """`test` for held-out types and for some puzzles of the others; else `train`."""
-    held_out = _share("type", key.type_name) < _TEST_TYPES or _share("puzzle", repr(tuple(key))) < _TEST_PUZZLES
+    held_out = key.type_name in held_out_types() or _share("puzzle", repr(tuple(key))) < _TEST_PUZZLES
     return "test" if held_out else "train"
+
+
+@cache
+def held_out_types() -> frozenset[str]:
+    """Types of every kind, drawn by their names."""
+    by_kind: dict[str, list[str]] = {}
+    for name, puzzle_type in TYPES.items():
+        by_kind.setdefault(puzzle_type.kind, []).append(name)
+    drawn = (sorted(names, key=lambda name: _share("type", name)) for names in by_kind.values())
+    return frozenset(name for names in drawn for name in names[: max(1, round(_TEST_TYPES * len(names)))])
 
 
 def _share(kind: str, name: str) -> float:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 import yaml
 
 from pipeline.actions import Model
+from pipeline.errors import RunError
 from pipeline.puzzles.answers import Answer
 from pipeline.puzzles.scene import Scene
 from pipeline.words import PuzzleKind
@@ -24,6 +25,11 @@ Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 Level = Literal[1, 2, 3]
 LEVELS: tuple[Level, ...] = (1, 2, 3)
+
+
+class PuzzleError(RunError):
+    """A type has drawn no puzzle with exactly one answer, or its solver finds another one than was drawn."""
+
 
 _DRAWS = 400
 """States that are drawn before a type is held to be broken."""
@@ -102,7 +108,7 @@ class Puzzle(NamedTuple):
 def make_puzzle(puzzle_type: PuzzleType[Any], seed: int, level: Level, language: Language) -> Puzzle:
     """Draw states until one has exactly one answer, the one that it was drawn for.
 
-    Raises ValueError when a type draws none in a long time, or its solver finds another answer than the one drawn.
+    Raises PuzzleError when a type draws none in a long time, or its solver finds another answer than the one drawn.
     """
     key = Key(puzzle_type.name, seed, level, language)
     rng = Random("puzzle {} {} {} {}".format(*key))
@@ -113,6 +119,6 @@ def make_puzzle(puzzle_type: PuzzleType[Any], seed: int, level: Level, language:
             continue
         scene = puzzle_type.scene(state, language)
         if scene.answer != found[0]:
-            raise ValueError(f"{key}: drawn for {scene.answer}, solved by {found[0]}")
+            raise PuzzleError(f"{key}: drawn for {scene.answer}, solved by {found[0]}")
         return Puzzle(key, puzzle_type.kind, state, scene)
-    raise ValueError(f"{key}: no state with one answer in {_DRAWS} draws")
+    raise PuzzleError(f"{key}: no state with one answer in {_DRAWS} draws")

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import AsyncIterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -22,10 +23,11 @@ from pipeline.envs.web_actions import Hands, Spot
 from pipeline.envs.web_tab import Tab
 from pipeline.errors import EnvError
 from pipeline.frames import frame_of
+from pipeline.puzzles.answers import Region
 from pipeline.puzzles.page import On
 from pipeline.puzzles.plan import Act, Part
 from pipeline.puzzles.puzzle import Key
-from pipeline.puzzles.scene import WIDTH, Scene
+from pipeline.puzzles.scene import WIDTH, Buttons, Scene
 from pipeline.puzzles.serving import address_of
 from pipeline.reaper import Scratch
 from pipeline.records import Frame
@@ -36,6 +38,7 @@ SCREENS: dict[On, Screen] = {
     "phone": Screen(width=390, height=844, ratio=2.0),
 }
 _SECONDS = 40.0
+_SIGHTS = 5
 _DRIFT = 5.0
 """Units by which the middle of a mark may differ from that of its region: letters are not as wide as their region."""
 _ROOM, _MARGIN = 0.35, 6.0
@@ -47,7 +50,8 @@ _READ = """() => {
     };
     const named = (attribute) => Object.fromEntries(
         [...document.querySelectorAll(`[data-${attribute}]`)].map((one) => [one.dataset[attribute], box(one)]));
-    return { controls: named("control"), marks: named("mark"), parts: named("part") };
+    const off = [...document.querySelectorAll("[data-control]:disabled")].map((one) => one.dataset.control);
+    return { controls: named("control"), marks: named("mark"), parts: named("part"), off };
 }"""
 
 _SAYS = """(name) => new Promise((said) => {
@@ -74,11 +78,20 @@ class Shown(NamedTuple):
     marks: dict[str, Edges]
     parts: dict[str, Edges]
     ratio: float
+    off: frozenset[str]
+    """Controls that cannot be used yet."""
 
     def pixels(self, edges: Edges) -> Box:
         """A box in pixels of the picture, rounded inwards."""
         left, top, right, bottom = (edge * self.ratio for edge in edges)
         return Box(left=math.ceil(left), top=math.ceil(top), right=int(right), bottom=int(bottom))
+
+    def edges(self, region: Region) -> Edges:
+        """The box around a region of the art, in CSS pixels."""
+        left, top, right, _ = self.controls["art"]
+        scale = (right - left) / WIDTH
+        west, north, east, south = region.edges
+        return (left + west * scale, top + north * scale, left + east * scale, top + south * scale)
 
     def place(self, control: str, part: Part) -> Point:
         """The canonical point of a part of a control; the nearest one of the picture."""
@@ -165,12 +178,25 @@ class ShownPage:
         """Set the page to what it was before it was answered."""
         await self._tab.page.evaluate(_AGAIN)
 
-    async def see(self) -> Shown:
-        """The picture of the page, and what stands where."""
-        read = await self._tab.page.evaluate(_READ)
+    async def see(self, off: AbstractSet[str] = frozenset()) -> Shown:
+        """The picture of the page, and what stands where.
+
+        Controls that are `off` at first are so in the picture: otherwise the page is set back and seen again.
+        """
+        shown = await self._seen()
+        for _ in range(_SIGHTS):
+            if off <= shown.off:
+                break
+            await self.again()
+            shown = await self._seen()
+        return shown
+
+    async def _seen(self) -> Shown:
+        """What is off after the picture has been taken was off in it."""
         frame = frame_of(await self._tab.picture())
+        read = await self._tab.page.evaluate(_READ)
         controls, marks, parts = ({name: tuple(box) for name, box in read[what].items()} for what in _READS)
-        return Shown(frame, controls, marks, parts, SCREENS[self._on].ratio)
+        return Shown(frame, controls, marks, parts, SCREENS[self._on].ratio, frozenset(read["off"]))
 
     async def give(self, shown: Shown, acts: Sequence[Act]) -> bool:
         """Do it as a policy does, and read the page's own verdict."""
@@ -196,7 +222,14 @@ def misplaced(scene: Scene, shown: Shown) -> list[str]:
     for name, (west, north, east, south) in shown.controls.items():
         if west < 0 or north < 0 or east > width or south > height:
             faults.append(f"{name} is not wholly on the screen")
+    faults += [f"{name} can be used at once" for name in sorted(off_at_first(scene) - shown.off)]
     return faults
+
+
+def off_at_first(scene: Scene) -> frozenset[str]:
+    """Controls that can be used only after a while."""
+    buttons = scene.control.buttons if isinstance(scene.control, Buttons) else []
+    return frozenset(f"button:{one.name}" for one in buttons if one.wait > 0)
 
 
 def _off(region: Sequence[float], drawn: Sequence[float]) -> list[str]:

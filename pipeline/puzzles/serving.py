@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from pipeline.puzzles.answers import Given, Ground
 from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.page import On, html_of
-from pipeline.puzzles.puzzle import Key, Language, Level, Puzzle, make_puzzle
+from pipeline.puzzles.puzzle import Key, Language, Level, Puzzle, PuzzleError, make_puzzle
 
 _LOOPBACK = "127.0.0.1"
 _MOST_BYTES = 1_000_000
@@ -48,7 +48,7 @@ def address_of(key: Key, on: On = "web") -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def puzzle_of(key: Key) -> Puzzle:
-    """The puzzle of a key; raises KeyError for a type that is not there."""
+    """The puzzle of a key; raises KeyError for a type that is not there, PuzzleError for one that is not sound."""
     return make_puzzle(TYPES[key.type_name], key.seed, key.level, key.language)
 
 
@@ -58,11 +58,10 @@ def site(told: Verdict) -> web.Application:
 
     async def show(request: web.Request) -> web.Response:
         on: On = "phone" if request.query.get("on") == "phone" else "web"
-        return _html(html_of(puzzle_of(_key(request)), on))
+        return _html(html_of(_puzzle(request), on))
 
     async def judge(request: web.Request) -> web.Response:
-        key = _key(request)
-        scene = puzzle_of(key).scene
+        key, _, _, scene = _puzzle(request)
         try:
             given = Given.model_validate_json(await request.read())
         except ValidationError as error:
@@ -89,6 +88,13 @@ async def served(told: Verdict, port: int = 0) -> AsyncIterator[str]:
         yield f"{host}:{taken}"
     finally:
         await runner.cleanup()
+
+
+def _puzzle(request: web.Request) -> Puzzle:
+    try:
+        return puzzle_of(_key(request))
+    except PuzzleError as error:
+        raise web.HTTPNotFound(text="there is no such puzzle") from error
 
 
 def _key(request: web.Request) -> Key:

@@ -23,10 +23,15 @@ from pipeline.puzzle_rows import PuzzleMove, PuzzleRow
 from pipeline.puzzles.puzzle import wordings
 from pipeline.records import Frame
 from pipeline.storage import Address
+from pipeline.structs import Box
 
 _WIDEST = 1280
 """Pictures are made smaller for the page."""
 _QUALITY = 82
+
+
+_Place = tuple[float, float, float, float]
+"""Left, top, width, height in per cent of the picture."""
 
 
 class Step(NamedTuple):
@@ -36,8 +41,10 @@ class Step(NamedTuple):
     text: str
     point: tuple[float, float] | None
     end: tuple[float, float] | None
-    place: tuple[float, float, float, float] | None
-    """Left, top, width, height of where the point must lie."""
+    place: _Place | None
+    """Where the point must lie."""
+    goal: _Place | None
+    """Where a drag must end."""
 
 
 class Plate(NamedTuple):
@@ -47,6 +54,7 @@ class Plate(NamedTuple):
     title: str
     about: str
     instruction: str
+    answer: str
     picture: str
     steps: Sequence[Step]
     wide: bool
@@ -85,22 +93,38 @@ def _chosen(rows: Sequence[PuzzleRow], count: int, seed: int) -> list[PuzzleRow]
 def _plate(row: PuzzleRow, picture: str) -> Plate:
     return Plate(
         kind=row.kind,
-        title=f"{row.type}: {wordings(row.kind)[row.type].title}",
+        title=_title(row),
         about=f"level {row.level}, {row.language}, {row.platform}, {row.width} × {row.height}, seed {row.seed}",
         instruction=row.instruction,
+        answer=row.answer,
         picture=picture,
         steps=[_step(number, move, row) for number, move in enumerate(row.moves, 1)],
         wide=row.width > row.height,
     )
 
 
+def _title(row: PuzzleRow) -> str:
+    """The type and what it is called; one that is not known any more has its name only."""
+    known = wordings(row.kind).get(row.type)
+    return f"{row.type}: {known.title}" if known else row.type
+
+
 def _step(number: int, move: PuzzleMove, row: PuzzleRow) -> Step:
-    place = None
-    if move.target is not None:
-        across, down, box = 100 / row.width, 100 / row.height, move.target
-        place = (box.left * across, box.top * down, (box.right - box.left) * across, (box.bottom - box.top) * down)
-    text = f"{move.type} {move.content}" if move.content else move.type
-    return Step(number, text, _per_cent(move.point), _per_cent(move.end), place)
+    return Step(
+        number,
+        f"{move.type} {move.content}" if move.content else move.type,
+        _per_cent(move.point),
+        _per_cent(move.end),
+        _place(move.target, row),
+        _place(move.end_target, row),
+    )
+
+
+def _place(box: Box | None, row: PuzzleRow) -> _Place | None:
+    if box is None:
+        return None
+    across, down = 100 / row.width, 100 / row.height
+    return (box.left * across, box.top * down, (box.right - box.left) * across, (box.bottom - box.top) * down)
 
 
 def _per_cent(point: Point | None) -> tuple[float, float] | None:

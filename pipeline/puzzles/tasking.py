@@ -54,10 +54,10 @@ def _task(puzzle: Puzzle) -> TaskSpec:
     oracle = [*procedure(puzzle.scene, key.language), ProcedureStep(action="Finished", content="")]
     check = Check(
         name="the first verdict is right",
-        verifier="equals",
+        verifier="matches",
         probe="verdicts",
         args=[Param(name="puzzle", value=name)],
-        expected=["right"],
+        expected=["^right$"],
     )
     several = isinstance(puzzle.scene.answer, _MULTI) and len(oracle) > 2
     return identified(

@@ -46,11 +46,13 @@ def _drawn(rng: Random, level: Level, forms: list[str], size: float, tilt: int) 
     near = [(colour, forms[0]) for colour in colours[2:]] + [(colours[0], name) for name in forms[2:]]
     kinds += rng.sample(near, level) + rng.sample(others, level + 1)
     spots = scatter(rng, len(kinds), size * (1.3 if tilt else 1), HEIGHT)
+    if len(spots) < len(kinds):  # no room for all of them: nothing that could be solved
+        return Shapes(variant=0, shapes=[], meant="", colour=colours[0], form=forms[0])
     shapes = [
         Shape(mark=name, form=look, colour=colour, spot=spot, size=size, angle=rng.randint(-tilt, tilt))
-        for name, (colour, look), spot in zip(shuffled_marks(rng, len(kinds)), kinds, spots, strict=False)
+        for name, (colour, look), spot in zip(shuffled_marks(rng, len(kinds)), kinds, spots, strict=True)
     ]
-    meant = shapes[0].mark if len(shapes) == len(kinds) else ""
+    meant = shapes[0].mark
     return Shapes(variant=rng.randrange(10_000), shapes=shapes, meant=meant, colour=colours[0], form=forms[0])
 
 
@@ -105,7 +107,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "cross": ("with a white cross in it", "中间有白色十字的"),
     "hole": ("with a white middle", "中心是白色的"),
     "bar": ("with a white bar across it", "中间有一条白色横杠的"),
-    "plain": ("without anything on it", "没有任何标记的"),
+    "plain": ("without any mark or ring", "没有任何标记的"),
 }
 """Marks on dots: English, Chinese."""
 
