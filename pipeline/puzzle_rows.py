@@ -50,7 +50,8 @@ class PuzzleRow(Model):
     ordered: bool
     """Whether the moves are right in this order only."""
     tolerance: float | None
-    """The part of its length by which each drag may be longer or shorter; null where ends need only lie in regions."""
+    """The part of its length by which each drag may at most be longer or shorter, `end_target` says what is right; null
+    where ends need only lie in regions."""
     answer: str
     """The answer as JSON, in units of the art."""
     state: str

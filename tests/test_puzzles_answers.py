@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import islice
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,12 +25,15 @@ from pipeline.puzzles.answers import (
     Typed,
     Walked,
     around,
+    reach_of,
     rectangle,
 )
 from pipeline.puzzles.catalog import TYPES
 from pipeline.puzzles.kinds.slider_scales import SetValue
-from pipeline.puzzles.puzzle import Key
+from pipeline.puzzles.puzzle import LEVELS, Key
+from pipeline.puzzles.scene import HANDLE, WIDTH, Hand
 from pipeline.puzzles.serving import puzzle_of
+from pipeline.puzzles.wrong import wrong_plans
 
 MARKS = {"a": around((50, 50), 20), "b": around((100, 50), 20), "c": around((150, 50), 20)}
 WALL = rectangle(90, 0, 5, 40)
@@ -54,6 +60,11 @@ A, B, C, NOWHERE = (50, 50), (100, 50), (150, 50), (10, 10)
             {"shifts": {"handle_2": 90, "handle": 80}},
             {"shifts": {"handle": 80}},
         ),
+        (
+            Slid(shifts={"handle": 100}, ranges={"handle": (98, 108)}),
+            {"shifts": {"handle": 108}},
+            {"shifts": {"handle": 97.9}},
+        ),
         (Pointed(degrees=2, tolerance=3), {"degrees": 359}, {"degrees": 358.9}),
         (Pointed(degrees=2, tolerance=3), {"degrees": 5}, {}),
         (Stepped(presses=3, cycle=8), {"presses": 11}, {"presses": 4}),
@@ -74,6 +85,41 @@ A, B, C, NOWHERE = (50, 50), (100, 50), (150, 50), (10, 10)
 def test_the_answer_is_told_from_what_is_near_it(answer: Any, right: dict[str, Any], wrong: dict[str, Any]) -> None:
     assert answer.fits(Given(**right), GROUND)
     assert not answer.fits(Given(**wrong), GROUND)
+
+
+def test_a_shift_is_right_as_far_as_it_passes_and_within_a_twentieth() -> None:
+    assert reach_of(100, lambda shift: 98 <= shift <= 103) == pytest.approx((98, 103), abs=0.02)
+    assert reach_of(100, lambda _: True) == (95, 105)
+
+
+@pytest.mark.parametrize("name", ["rot_level", "rot_two_rings", "sl_brightness", "sl_gap", "sl_select_frame"])
+def test_wrong_shifts_are_tried_right_beside_what_is_taken_and_right_ones_up_to_it(name: str) -> None:
+    near = 0
+    for seed in range(10):
+        scene = puzzle_of(Key(name, seed, LEVELS[seed % 3], "en")).scene
+        answer = scene.answer
+        assert isinstance(answer, Slid)
+        for handle, end in [(one, end) for one in answer.shifts for end in answer.range_of(one)]:
+            assert answer.fits(Given(shifts=answer.shifts | {handle: end}), GROUND)
+        for acts in islice(wrong_plans(scene, Random(seed)), 20):
+            shifts = {act.control: (act.to.across - 0.5) * HANDLE for act in acts if act.to}
+            assert not answer.fits(Given(shifts=shifts), GROUND)
+            moved = next(one for one in shifts if abs(shifts[one] - answer.shifts[one]) > 0.01)
+            near += min(abs(shifts[moved] - end) for end in answer.range_of(moved)) < 6.1
+    assert near > 40
+
+
+def test_wrong_directions_are_tried_right_beside_what_is_taken() -> None:
+    answer = Pointed(degrees=90, tolerance=2.5)
+    scene = puzzle_of(Key("rot_clock", 1, 2, "en")).scene.model_copy(update={"answer": answer})
+    offs = []
+    for acts in islice(wrong_plans(scene, Random(1)), 40):
+        assert acts[0].to is not None and isinstance(scene.control, Hand)
+        (x, y), to = scene.control.pivot, acts[0].to
+        degrees = math.degrees(math.atan2(to.across * WIDTH - x, y - to.down * scene.height))
+        assert not answer.fits(Given(degrees=degrees), GROUND)
+        offs.append(abs(degrees - 90))
+    assert sum(off < 2.5 + 6.1 for off in offs) > 10
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))

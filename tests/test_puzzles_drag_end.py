@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from PIL import ImageFont
 
 from pipeline.puzzles.answers import Arranged, Dropped, Given, Ground, Joined
 from pipeline.puzzles.kinds import drag_end, drag_grids, drag_maze, drag_things, drag_tiles
@@ -14,7 +16,7 @@ from pipeline.puzzles.kinds.drag_things import Bin, Bins, Connect, End, Ends, So
 from pipeline.puzzles.kinds.drag_tiles import Cards, Cut, Holed, Jigsaw, Layout, Mixed, Sort, SwapTiles, fit
 from pipeline.puzzles.puzzle import PuzzleType, make_puzzle
 from pipeline.puzzles.scene import Items
-from tests.puzzle_laws import broken_laws, puzzles
+from tests.puzzle_laws import broken_laws, levels_alike, puzzles
 
 TYPES: tuple[PuzzleType[Any], ...] = (
     *drag_end.TYPES,
@@ -31,6 +33,11 @@ def test_every_type_keeps_the_laws(puzzle_type: PuzzleType[Any]) -> None:
 
 
 @pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
+def test_every_level_of_a_type_is_another_one(puzzle_type: PuzzleType[Any]) -> None:
+    assert levels_alike(puzzle_type) == []
+
+
+@pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
 def test_nothing_lies_where_it_belongs_at_the_beginning(puzzle_type: PuzzleType[Any]) -> None:
     for puzzle in puzzles(puzzle_type, seeds=3):
         scene, answer = puzzle.scene, puzzle.scene.answer
@@ -39,6 +46,26 @@ def test_nothing_lies_where_it_belongs_at_the_beginning(puzzle_type: PuzzleType[
             assert all(ground.at(scene.control.spots[item]) != name for item, name in answer.rests.items())
         if isinstance(scene.control, Items) and isinstance(answer, Arranged):
             assert list(scene.control.spots) != answer.order
+
+
+@pytest.mark.parametrize(("puzzle_type", "size"), [(ShapeSlot(), (46, 46)), (Gap(), (42, 42)), (Jigsaw(), (72, 54))])
+def test_what_is_dropped_at_the_edge_of_a_place_still_covers_most_of_it(
+    puzzle_type: PuzzleType[Any], size: tuple[float, float]
+) -> None:
+    for puzzle in puzzles(puzzle_type, seeds=2):
+        for left, top, right, bottom in (region.edges for region in puzzle.scene.marks.values()):
+            assert (1 - (right - left) / 2 / size[0]) * (1 - (bottom - top) / 2 / size[1]) > 0.5
+
+
+@pytest.mark.parametrize("puzzle_type", [Connect(), Bins(), Sort()], ids=lambda one: one.name)
+def test_words_fit_on_their_cards_and_can_be_read(puzzle_type: PuzzleType[Any]) -> None:
+    letters = ImageFont.truetype("DejaVuSans-Bold.ttf", 100)
+    for puzzle in puzzles(puzzle_type, seeds=100):
+        for size, text in re.findall(r'font-size="([\d.]+)"[^>]*>([^<]+)</text>', puzzle.scene.art):
+            wide = float(re.findall(r'width="([\d.]+)" height="(?:38|80)"', puzzle.scene.art)[0])
+            ems = sum(1.0 if one > "\u2e80" else letters.getlength(one) / 100 for one in text)
+            assert ems * float(size) <= wide - 4, text
+            assert float(size) >= 9.5
 
 
 def slots(*outlines: tuple[str, int], form: str = "triangle") -> Slots:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +11,11 @@ from pipeline.puzzles.kinds import image_rotation, rotation_dials, rotation_step
 from pipeline.puzzles.kinds.image_rotation import Ring, TurnedPicture, TwoRings, Upright, seam
 from pipeline.puzzles.kinds.rotation_dials import Arrow, Arrows, Clock, Levelled, Pointing, Tilt, Time
 from pipeline.puzzles.kinds.rotation_steps import Blocks, Step
-from pipeline.puzzles.kinds.turning import REACH, best_of_runs, value
+from pipeline.puzzles.kinds.turning import MIDDLE, REACH, best_of_runs, turned, value
 from pipeline.puzzles.pictures import painted, unlike
-from pipeline.puzzles.puzzle import PuzzleType, make_puzzle
-from pipeline.puzzles.scene import Sliders
-from tests.puzzle_laws import broken_laws, puzzles
+from pipeline.puzzles.puzzle import Puzzle, PuzzleType, make_puzzle
+from pipeline.puzzles.scene import Handle, Sliders
+from tests.puzzle_laws import broken_laws, levels_alike, puzzles
 
 TYPES: tuple[PuzzleType[Any], ...] = (*image_rotation.TYPES, *rotation_dials.TYPES, *rotation_steps.TYPES)
 
@@ -22,6 +23,11 @@ TYPES: tuple[PuzzleType[Any], ...] = (*image_rotation.TYPES, *rotation_dials.TYP
 @pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
 def test_every_type_keeps_the_laws(puzzle_type: PuzzleType[Any]) -> None:
     assert broken_laws(puzzle_type) == []
+
+
+@pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
+def test_every_level_of_a_type_is_another_one(puzzle_type: PuzzleType[Any]) -> None:
+    assert levels_alike(puzzle_type) == []
 
 
 def test_shifts_that_fit_in_two_places_are_two_answers() -> None:
@@ -38,7 +44,10 @@ def test_a_shift_that_passes_far_from_the_best_one_is_an_answer_too() -> None:
 def test_a_picture_that_comes_upright_twice_has_two_answers() -> None:
     latent = TurnedPicture(variant=0, picture=4, curves=[[(0.0, -300.0), (REACH, 480.0)]], meant=[100])
 
-    assert list(Upright().solve(latent)) == [Slid(shifts={"handle": 100}), Slid(shifts={"handle": 220})]
+    assert list(Upright().solve(latent)) == [
+        turned((latent.curves[0], 100)),
+        turned((latent.curves[0], 220)),
+    ]
 
 
 def test_a_seam_fits_where_nothing_is_turned_and_nowhere_else() -> None:
@@ -73,7 +82,7 @@ def test_an_arrow_of_the_same_colour_too_many_leaves_two_answers() -> None:
     latent = Arrows(variant=0, colour="#dc2626", small=small, curve=[(0.0, 0.0), (REACH, 260.0)], meant=90)
     doubled = latent.model_copy(update={"small": [*small, Pointing(colour="#dc2626", degrees=200.0)]})
 
-    assert [answer for answer in Arrow().solve(latent)] == [Slid(shifts={"handle": 90})]
+    assert list(Arrow().solve(latent)) == [turned((latent.curve, 90))]
     assert len(list(Arrow().solve(doubled))) == 2
 
 
@@ -90,6 +99,38 @@ def test_the_ball_rolls_off_before_a_twentieth_of_the_way_is_missed() -> None:
         ball = next(motion for motion in control.handles[0].motions if motion.how == "across")
         assert ball.value(meant) == pytest.approx(0.0)
         assert min(abs(ball.value(meant * factor)) for factor in (0.95, 1.05)) > 12
+
+
+def ends(puzzle: Puzzle) -> list[tuple[Handle, float, float]]:
+    """For each handle, the shift that was meant, and the shortest and the longest that is right."""
+    answer, control = puzzle.scene.answer, puzzle.scene.control
+    assert isinstance(answer, Slid) and isinstance(control, Sliders)
+    return [(one, answer.shifts[one.name], end) for one in control.handles for end in answer.range_of(one.name)]
+
+
+@pytest.mark.parametrize("puzzle_type", [Upright(), Ring(), TwoRings(), Arrow()], ids=lambda one: one.name)
+def test_nothing_that_is_taken_is_seen_to_be_turned_too_far(puzzle_type: PuzzleType[Any]) -> None:
+    for puzzle in puzzles(puzzle_type):
+        for handle, meant, end in ends(puzzle):
+            turn = handle.motions[0]
+            assert abs(turn.value(end) - turn.value(meant)) < 5.1
+
+
+def test_a_ball_that_is_taken_is_wholly_between_its_pegs() -> None:
+    for puzzle in puzzles(Levelled()):
+        left, right = map(float, re.findall(r"M([\d.]+) [\d.]+v-9", puzzle.scene.art))
+        radius = max(map(float, re.findall(r'<circle [^>]*r="([\d.]+)"', puzzle.scene.art)))
+        for handle, _, end in ends(puzzle):
+            ball = MIDDLE[0] + next(one for one in handle.motions if one.how == "across").value(end)
+            assert left < ball - radius and ball + radius < right
+
+
+def test_a_hand_that_is_taken_is_nearer_to_its_minute_than_to_any_other() -> None:
+    for puzzle in puzzles(Clock()):
+        answer, state = puzzle.scene.answer, puzzle.state
+        assert isinstance(answer, Pointed) and isinstance(state, Time)
+        for off in (-answer.tolerance, answer.tolerance):
+            assert round((state.meant + off) / 6) % 60 == state.minute
 
 
 def test_a_clock_whose_hour_hand_stands_elsewhere_shows_the_time_nowhere() -> None:

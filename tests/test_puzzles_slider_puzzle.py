@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from pipeline.puzzles.answers import SHIFT_ERROR, Slid
+from pipeline.puzzles.answers import SHIFT_ERROR, Given, Ground, Slid
 from pipeline.puzzles.kinds import slider_joining, slider_puzzle, slider_scales
 from pipeline.puzzles.kinds.slider_joining import AlignHalves, Halves, Lock, Thing, Unlock
 from pipeline.puzzles.kinds.slider_puzzle import REACH, Bumps, Gap, GapDecoy, Gaps, GapTwoAxis, Hole, straight, value
-from pipeline.puzzles.kinds.slider_scales import Film, Match, SelectFrame, SetValue, lit, turned_hue
+from pipeline.puzzles.kinds.slider_scales import Film, Match, SelectFrame, SetValue, contrast, lit, turned_hue
 from pipeline.puzzles.puzzle import Puzzle, PuzzleType, State
 from pipeline.puzzles.scene import Sliders
-from tests.puzzle_laws import broken_laws, puzzles
+from tests.puzzle_laws import broken_laws, levels_alike, puzzles
 
 TYPES = (*slider_puzzle.TYPES, *slider_joining.TYPES, *slider_scales.TYPES)
 KNOB: Bumps = (1, 0, 0, 0)
@@ -44,6 +44,13 @@ def found(puzzle_type: PuzzleType[Any], state: State) -> list[list[float]]:
     return [list(answer.shifts.values()) for answer in puzzle_type.solve(state) if isinstance(answer, Slid)]
 
 
+def ends(puzzle: Puzzle) -> list[float]:
+    """The shortest and the longest shift of the only handle that are right."""
+    answer = puzzle.scene.answer
+    assert isinstance(answer, Slid)
+    return list(answer.range_of("handle"))
+
+
 def moved(puzzle: Puzzle, off: float) -> list[float]:
     """How far the parts are from where they should be when each handle misses by a part of its length."""
     answer, control = puzzle.scene.answer, puzzle.scene.control
@@ -58,6 +65,11 @@ def moved(puzzle: Puzzle, off: float) -> list[float]:
 @pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
 def test_every_type_keeps_the_laws(puzzle_type: PuzzleType[Any]) -> None:
     assert broken_laws(puzzle_type) == []
+
+
+@pytest.mark.parametrize("puzzle_type", TYPES, ids=lambda one: one.name)
+def test_every_level_of_a_type_is_another_one(puzzle_type: PuzzleType[Any]) -> None:
+    assert levels_alike(puzzle_type) == []
 
 
 @pytest.mark.parametrize("puzzle_type", slider_puzzle.TYPES, ids=lambda one: one.name)
@@ -103,7 +115,7 @@ def test_values_are_set_between_labels_where_it_is_hard() -> None:
     for puzzle in puzzles(SetValue()):
         state: Any = puzzle.state
         assert (state.asked - state.low) % state.tick_every == 0
-        assert puzzle.key.level > 1 or (state.asked - state.low) % state.label_every == 0
+        assert (puzzle.key.level == 1) == ((state.asked - state.low) % state.label_every == 0)
 
 
 def test_colours_change_as_the_filters_of_a_browser_change_them() -> None:
@@ -120,6 +132,35 @@ def test_a_form_that_is_refused_is_seen_on_its_ground() -> None:
         assert max(abs(one - other) for one, other in zip(right, wrong, strict=True)) > 4
 
 
+def test_a_form_that_is_taken_is_not_seen_on_its_ground() -> None:
+    for puzzle in puzzles(Match()):
+        state: Any = puzzle.state
+        for end in ends(puzzle):
+            assert contrast(state, end) < 4.1
+
+
+@pytest.mark.parametrize("puzzle_type", [*slider_puzzle.TYPES, AlignHalves()], ids=lambda one: one.name)
+def test_a_piece_that_is_taken_is_hardly_beside_its_place(puzzle_type: PuzzleType[Any]) -> None:
+    for puzzle in puzzles(puzzle_type):
+        control, answer = puzzle.scene.control, puzzle.scene.answer
+        assert isinstance(control, Sliders) and isinstance(answer, Slid)
+        for handle in control.handles:
+            low, high = map(handle.motions[0].value, answer.range_of(handle.name))
+            assert high - low < 6.1
+
+
+def test_only_the_end_of_the_track_unlocks() -> None:
+    for puzzle in puzzles(Unlock()):
+        assert ends(puzzle) == [277.5, 280.0]
+
+
+def test_a_value_that_is_taken_is_an_eighth_of_a_tick_off_at_most() -> None:
+    for puzzle in puzzles(SetValue()):
+        state: Any = puzzle.state
+        shown = [state.low + (state.high - state.low) * end / SetValue.reach for end in ends(puzzle)]
+        assert max(abs(one - state.asked) for one in shown) < state.tick_every / 7.9
+
+
 def film(frames: list[str], ends: list[float]) -> Film:
     return Film(variant=0, frames=frames, paints=[0] * len(frames), ends=ends, asked="cat", meant=1)
 
@@ -129,12 +170,14 @@ def test_an_object_that_is_shown_twice_has_two_answers() -> None:
     assert len(found(SelectFrame(), film(["owl", "cat", "pig", "cat"], [95.0, 105.1, 150.0]))) == 2
 
 
-def test_a_window_shows_the_object_for_as_long_as_the_shift_is_right() -> None:
+def test_a_shift_is_right_whenever_the_window_shows_the_object() -> None:
     for puzzle in puzzles(SelectFrame()):
-        state: Any = puzzle.state
-        right = [shift for shift in range(1, 281) if SelectFrame().fits(state, shift)]
-        assert abs(right[0] - state.meant * (1 - SHIFT_ERROR)) < 2 and abs(right[-1] - state.meant * 1.05) < 2
-        assert all(SelectFrame().fits(state, round(state.meant * off)) for off in (0.96, 1.04))
+        state, control, answer = puzzle.state, puzzle.scene.control, puzzle.scene.answer
+        assert isinstance(state, Film) and isinstance(control, Sliders)
+        window = control.handles[0].motions[0]
+        for shift in (tenth / 10 for tenth in range(2801)):
+            shows = state.frames[round(window.value(shift))] == state.asked
+            assert answer.fits(Given(shifts={"handle": shift}), Ground({})) == shows
 
 
 def test_curves_end_within_the_reach_of_their_handles() -> None:

@@ -2,13 +2,14 @@
 
 Places and lengths are in units of the art, on which a page may show more or fewer pixels each. Knows nothing of how a
 puzzle is drawn. Tolerances are those of the public benchmarks of such puzzles: points in regions, one to one and in
-order where it matters; exact text; drags within a twentieth of their length.
+order where it matters; exact text; drags within a twentieth of their length, and no further than what the page asks
+for is seen to hold.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
@@ -26,6 +27,8 @@ SHIFT_ERROR = 0.05
 """How far a drag may miss its length, as a part of it."""
 RISE_ERROR = 5.0
 """How far a drag along a track may end above or below where it began."""
+_FINE = 0.005
+"""Units to which the ends of what is right are found."""
 _SWEEP_STEP = 1.0
 """A path is looked at this often, at least, so that it cannot jump a wall between two of its points."""
 
@@ -132,18 +135,51 @@ class Clicked(Model):
         return hit == self.marks if self.ordered else sorted(hit) == sorted(self.marks)
 
 
+Reach = tuple[float, float]
+"""The shortest and the longest shift of a handle that is right."""
+
+
 class Slid(Model):
-    """How far each handle is drawn along its track."""
+    """How far each handle is drawn along its track; which shifts are right, if not all within a twentieth."""
 
     kind: Literal["slid"] = "slid"
     shifts: dict[str, float] = Field(min_length=1)
+    ranges: dict[str, Reach] = Field(default_factory=dict)
+
+    def range_of(self, handle: str) -> Reach:
+        """The shifts of a handle that are right; raises KeyError for a handle that the answer does not name."""
+        return self.ranges.get(handle) or _twentieth(self.shifts[handle])
 
     def fits(self, given: Given, ground: Ground) -> bool:
         """Whether what was done is this answer."""
         if given.shifts.keys() != self.shifts.keys():
             return False
-        right = all(abs(given.shifts[name] - shift) <= SHIFT_ERROR * shift for name, shift in self.shifts.items())
+        ranges = {name: self.range_of(name) for name in self.shifts}
+        right = all(low <= given.shifts[name] <= high for name, (low, high) in ranges.items())
         return right and all(abs(rise) < RISE_ERROR for rise in given.rises.values())
+
+
+def reach_of(shift: float, passes: Callable[[float], bool]) -> Reach:
+    """How far around a right shift everything passes, within a twentieth of it.
+
+    What passes must be one run there: no shift may pass that lies beyond one that does not.
+    """
+    low, high = _twentieth(shift)
+    return _last(shift, low, passes), _last(shift, high, passes)
+
+
+def _twentieth(shift: float) -> Reach:
+    return shift - SHIFT_ERROR * shift, shift + SHIFT_ERROR * shift
+
+
+def _last(good: float, far: float, passes: Callable[[float], bool]) -> float:
+    """The last shift that passes on the way to one that is far, to a hundredth of a unit, as pages say them."""
+    if passes(far):
+        return round(far, 2)
+    while abs(far - good) > _FINE:
+        middle = (good + far) / 2
+        good, far = (middle, far) if passes(middle) else (good, middle)
+    return round(good, 2)
 
 
 class Pointed(Model):

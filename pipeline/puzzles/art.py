@@ -16,6 +16,7 @@ from pipeline.puzzles.scene import WIDTH
 INKS = ("#1f2937", "#7c2d12", "#14532d", "#1e3a8a", "#581c87", "#831843")
 """Dark colours that are read on every paper."""
 PAPERS = ("#f8fafc", "#fef9ec", "#eef6f0", "#eef2ff", "#fdf2f8", "#f1f5f9")
+_BREADTHS = (("ijlI.,' ", 0.4), ("frst-", 0.6), ("abcdeghknopquvxyz0123456789", 0.73), ("mwMW", 1.11))
 FONTS = ("DejaVu Sans, Noto Sans CJK SC, sans-serif", "DejaVu Serif, Noto Serif CJK SC, serif")
 
 
@@ -79,6 +80,18 @@ def glyph(
         f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" font-family="{font}"{weight} {paint} text-anchor="middle" '
         f'dominant-baseline="central"{turned}>{escape(text)}</text>'
     )
+
+
+def letters_for(text: str, wide: float, most: float) -> float:
+    """The size, `most` at the most, at which bold letters take up no more than so many units across."""
+    return min(most, wide / sum(map(_breadth, text)))
+
+
+def _breadth(letter: str) -> float:
+    """How wide a bold letter of the fonts is at most, as a part of its size."""
+    if letter > "\u2e80":
+        return 1.0
+    return next((wide for letters, wide in _BREADTHS if letter in letters), 0.86)
 
 
 def polygon(corners: Sequence[Spot], attributes: str) -> str:

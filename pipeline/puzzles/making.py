@@ -276,18 +276,12 @@ def _end_target(shown: Shown, scene: Scene, act: Act) -> Box | None:
             spot = (act.to.across * WIDTH, act.to.down * scene.height)
             edges = shown.edges(around(spot, 2 * scene.control.radius))
         return _box(shown, edges, shown.place(act.control, act.to))
+    assert isinstance(scene.answer, Slid)
     left, top, right, bottom = shown.controls[act.control]
     unit = (right - left) / HANDLE
-    middle, shift = (left + right) / 2, (act.to.across - act.at.across) * (right - left)
-    rise, level = RISE_ERROR * unit, (top + bottom) / 2
-    return shown.pixels(
-        (
-            middle + shift * (1 - SHIFT_ERROR),
-            level - rise,
-            middle + shift * (1 + SHIFT_ERROR),
-            level + rise,
-        )
-    )
+    low, high = scene.answer.range_of(act.control)
+    middle, rise, level = (left + right) / 2, RISE_ERROR * unit, (top + bottom) / 2
+    return shown.pixels((middle + low * unit, level - rise, middle + high * unit, level + rise))
 
 
 def _judged(shown: Shown, scene: Scene, mark: str | None) -> Edges | None:

@@ -27,8 +27,14 @@ from pipeline.puzzles.answers import (
 from pipeline.puzzles.plan import Act, plan
 from pipeline.puzzles.scene import HANDLE, WIDTH, Buttons, Pointer, Scene, Sliders
 
-_FAR_OFF = (0.075, 0.6)
-"""Parts of its length by which a wrong shift misses: beyond the tolerance, and what canonical points round off."""
+_ROUNDED = 2.0
+"""Units by which a place that is missed lies outside of every mark, for canonical points are rounded."""
+_BESIDE = (2.2, 6.0)
+"""Units beyond what is accepted at which a wrong shift is near: just more than what canonical points round off."""
+_FAR_OFF = 120.0
+"""Units beyond what is accepted that other wrong shifts go at most."""
+_TURNED_BESIDE = (2.5, 6.0)
+"""Degrees beyond its tolerance at which a wrong hand is near: just more than what canonical points round off."""
 _TRIES = 60
 _OTHER = "xk7"
 """Letters that a text is spoilt with."""
@@ -63,7 +69,9 @@ def _missing(scene: Scene, rng: Random) -> list[Act] | None:
     names = answer.marks if isinstance(answer, Clicked) else sorted(getattr(answer, "rests", {}).values())
     name = rng.choice(names)
     spot = (rng.uniform(4, WIDTH - 4), rng.uniform(4, scene.height - 4))
-    if any(region.holds(spot) for region in scene.marks.values()):
+    x, y = spot
+    near = [spot, (x - _ROUNDED, y), (x + _ROUNDED, y), (x, y - _ROUNDED), (x, y + _ROUNDED)]
+    if any(region.holds(one) for region in scene.marks.values() for one in near):
         return None
     marks = scene.marks | {name: _moved(scene.marks[name], spot)}
     return plan(scene.model_copy(update={"marks": marks}), answer)
@@ -83,7 +91,8 @@ def _other(scene: Scene, rng: Random) -> Answer | None:
         case Slid() as answer:
             return _slipped(answer, scene, rng)
         case Pointed() as answer:
-            off = rng.uniform(answer.tolerance + 6, 180) * rng.choice((-1, 1))
+            beyond = rng.choice((rng.uniform(*_TURNED_BESIDE), rng.uniform(_TURNED_BESIDE[1], 170)))
+            off = (answer.tolerance + beyond) * rng.choice((-1, 1))
             return answer.model_copy(update={"degrees": (answer.degrees + off) % 360})
         case Stepped() as answer:
             presses = rng.randint(1, answer.cycle - 1)
@@ -145,7 +154,9 @@ def _slipped(answer: Slid, scene: Scene, rng: Random) -> Slid | None:
     assert isinstance(scene.control, Sliders)
     name = rng.choice(sorted(answer.shifts))
     reach = next(handle.reach for handle in scene.control.handles if handle.name == name)
-    shift = answer.shifts[name] * (1 + rng.uniform(*_FAR_OFF) * rng.choice((-1, 1)))
+    low, high = answer.range_of(name)
+    beyond = rng.choice((rng.uniform(*_BESIDE), rng.uniform(_BESIDE[1], _FAR_OFF)))
+    shift = rng.choice((low - beyond, high + beyond))
     return Slid(shifts=answer.shifts | {name: shift}) if HANDLE / 4 < shift <= reach else None
 
 

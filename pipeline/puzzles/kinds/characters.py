@@ -48,6 +48,8 @@ class CharacterPuzzle(PuzzleType[Characters]):
 
     kind: ClassVar[PuzzleKind] = "text_click"
     ordered: ClassVar[bool] = False
+    single: ClassVar[bool] = False
+    """Whether the page asks for one character. Where it asks for all of something, one may be all there are."""
 
     def scene(self, state: Characters, language: Language) -> Scene:
         """Every character is a mark, with a white rim."""
@@ -56,7 +58,7 @@ class CharacterPuzzle(PuzzleType[Characters]):
             ask=self.ask(state, language, asked=state.asked),
             art=pale(state.variant, _HEIGHT) + drawn,
             height=_HEIGHT,
-            control=Pointer(single=not self.ordered and len(state.meant) == 1),
+            control=Pointer(single=self.single),
             answer=Clicked(marks=state.meant, ordered=self.ordered),
             marks={one.mark: self.region(one) for one in state.characters},
         )

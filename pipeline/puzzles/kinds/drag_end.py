@@ -20,8 +20,8 @@ from pipeline.puzzles.pictures import again, painted
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Items, Scene
 
-_HIT = 0.66
-"""Of an outline or a hole: near enough to its middle for what is dropped there to cover it."""
+_HIT = 0.45
+"""Of an outline: near enough to its middle for what is dropped there to cover it."""
 
 
 class Slot(Model):
@@ -128,6 +128,8 @@ class Gap(DragPuzzle[Holes]):
 
     name: ClassVar[str] = "dr_gap_2d"
     _SIDE: ClassVar[float] = 42.0
+    _HIT: ClassVar[float] = 24.0
+    """Across and down in the middle of a hole: what is dropped there covers most of it."""
     _PICTURE: ClassVar[tuple[float, float]] = (WIDTH, 180.0)
 
     def draw(self, rng: Random, level: Level, language: Language) -> Holes:
@@ -192,13 +194,13 @@ class Gap(DragPuzzle[Holes]):
             height=246,
             control=Items(spots={"p0": state.start}),
             answer=Dropped(rests={"p0": state.meant}),
-            marks={one.mark: around(one.spot, self._SIDE * _HIT) for one in state.holes},
+            marks={one.mark: around(one.spot, self._HIT) for one in state.holes},
         )
 
 
 def piece_outline(spot: Spot, side: float, tabs: Tabs) -> list[Spot]:
     """The corners of a square piece around a place, with a pointed tab or notch on each side."""
-    half, wide, deep = side / 2, side / 6, side / 6
+    half, wide, deep = side / 2, side / 6, side / 8
     corners: list[Spot] = []
     for quarter, tab in enumerate(tabs):
         along = [

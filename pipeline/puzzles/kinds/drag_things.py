@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Dropped, Joined, Region, Spot, around, rectangle
-from pipeline.puzzles.art import INKS, glyph, mark, paper, part, scatter
+from pipeline.puzzles.art import INKS, glyph, letters_for, mark, paper, part, scatter
 from pipeline.puzzles.forms import FORMS, form
 from pipeline.puzzles.icons import APART, GROUP_NAMES, PAINTS, Group, Paint, icon, icon_names, icons
 from pipeline.puzzles.kinds.dragging import BRIGHT, DragPuzzle, grip, names
@@ -122,7 +122,7 @@ def _box(region: Region, label: str, colour: str) -> str:
         f'<rect x="{left:g}" y="{top:g}" width="{right - left:g}" height="{bottom - top:g}" rx="12" fill="#ffffff" '
         f'stroke="{colour}" stroke-width="2"/><path d="M{left + 2:g} {bottom - 24:g}H{right - 2:g}V{bottom - 12:g}'
         f'q0 10 -10 10H{left + 12:g}q-10 0 -10 -10Z" fill="{colour}"/>'
-        + glyph(label, ((left + right) / 2, bottom - 13), 12.5, fill="#ffffff")
+        + glyph(label, ((left + right) / 2, bottom - 13), letters_for(label, right - left - 10, 12.5), fill="#ffffff")
     )
 
 
@@ -195,11 +195,15 @@ class Connect(DragPuzzle[Ends]):
             height=height,
             control=Lines(),
             answer=Joined(pairs=state.meant),
-            marks={name: around(spot, 92, 38) for name, spot in spots.items()},
+            marks={name: around(spot, _CARD, 38) for name, spot in spots.items()},
         )
 
 
 Face = tuple[Look, str]
+_CARD = 92.0
+"""Units across a card."""
+_SMALLEST = 9.5
+"""The size of the smallest words."""
 
 
 def _faces(rng: Random, count: int, language: Language) -> list[tuple[list[Face], list[Face]]]:
@@ -207,14 +211,27 @@ def _faces(rng: Random, count: int, language: Language) -> list[tuple[list[Face]
     forms = rng.sample(sorted(FORMS), count)
     numbers = rng.sample("23456789", count)
     letters = rng.sample(_LETTERS, count)
-    things = [rng.choice(icon_names(group)) for group in rng.sample(sorted(GROUP_NAMES), count)]
-    words = [icons()[name].zh if language == "zh" else icons()[name].en for name in things]
+    things = [rng.choice(_nameable(group, language)) for group in rng.sample(sorted(GROUP_NAMES), count)]
+    words = [_named(name, language) for name in things]
     return [
         ([("shape", one) for one in forms], [("outline", one) for one in forms]),
         ([("numeral", one) for one in numbers], [("dots", one) for one in numbers]),
         ([("letter", one) for one in letters], [("letter", one.lower()) for one in letters]),
         ([("word", one) for one in words], [("icon", one) for one in things]),
     ]
+
+
+def _named(name: str, language: Language) -> str:
+    return icons()[name].zh if language == "zh" else icons()[name].en
+
+
+def _nameable(group: Group, language: Language) -> list[str]:
+    """The icons of a group whose names fit on a card in letters that can be read."""
+    return [name for name in icon_names(group) if _word_size(_named(name, language)) >= _SMALLEST]
+
+
+def _word_size(word: str) -> float:
+    return letters_for(word, _CARD - 8, 13.0)
 
 
 def _meaning(end: End) -> str:
@@ -229,7 +246,10 @@ def _meaning(end: End) -> str:
 
 def _card(end: End, spot: Spot, colour: str) -> str:
     x, y = spot
-    plate = f'<rect x="{x - 46:g}" y="{y - 19:g}" width="92" height="38" rx="9" fill="#ffffff" stroke="#cbd5e1"/>'
+    plate = (
+        f'<rect x="{x - _CARD / 2:g}" y="{y - 19:g}" width="{_CARD:g}" height="38" rx="9" fill="#ffffff" '
+        'stroke="#cbd5e1"/>'
+    )
     return plate + _shown(end, spot, colour)
 
 
@@ -244,7 +264,7 @@ def _shown(end: End, spot: Spot, colour: str) -> str:
         case "icon":
             return icon(end.value, spot, 31, Paint(colour, "#fbbf24"))
         case _:
-            return glyph(end.value, spot, 13 if end.look == "word" else 22, fill=INKS[0])
+            return glyph(end.value, spot, _word_size(end.value) if end.look == "word" else 22, fill=INKS[0])
 
 
 def dots(count: int, spot: Spot, step: float, colour: str) -> str:

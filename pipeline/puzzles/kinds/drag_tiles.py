@@ -22,6 +22,8 @@ from pipeline.puzzles.scene import WIDTH, Items, Scene
 
 _PASSES = 0.35
 """The share of a seam that may disagree before anybody sees that two tiles do not fit."""
+_HIT = 0.5
+"""Of a hole: near enough to its middle for the tile that is dropped there to fill it."""
 _SAMPLES = 10
 """Places along a seam."""
 
@@ -262,7 +264,7 @@ class Jigsaw(DragPuzzle[Holed]):
             height=246,
             control=Items(spots=spots),
             answer=Dropped(rests=state.meant),
-            marks={hole: around(middle, 0.7 * wide, 0.7 * high) for hole, middle in middles.items()},
+            marks={hole: around(middle, _HIT * wide, _HIT * high) for hole, middle in middles.items()},
         )
 
 

@@ -24,7 +24,7 @@ from pipeline.puzzles.kinds.turning import (
     apart,
     best_of_runs,
     handle,
-    slid,
+    turned,
     turning,
     value,
 )
@@ -122,7 +122,7 @@ class Upright(TurnPuzzle[TurnedPicture]):
     def solve(self, state: TurnedPicture) -> Iterator[Answer]:
         """All shifts that bring the top of the picture to the top."""
         tilts = [apart(degrees, 0.0) for degrees in turns(state.curves[0])]
-        yield from map(slid, best_of_runs(tilts, 40.0))
+        yield from (turned((state.curves[0], shift)) for shift in best_of_runs(tilts, 40.0))
 
     def scene(self, state: TurnedPicture, language: Language) -> Scene:
         """One disc."""
@@ -131,7 +131,7 @@ class Upright(TurnPuzzle[TurnedPicture]):
             art=discs(state, (RIM,), fixed=False),
             height=HEIGHT,
             control=Sliders(handles=[handle("p0", state.curves[0])]),
-            answer=slid(*state.meant),
+            answer=turned(*zip(state.curves, state.meant, strict=True)),
         )
 
 
@@ -148,7 +148,7 @@ class Ring(TurnPuzzle[TurnedPicture]):
     def solve(self, state: TurnedPicture) -> Iterator[Answer]:
         """All shifts at which the colours on both sides of the seam agree."""
         misfits = seam(state.picture, self.seams[0]).misfits(turns(state.curves[0]))
-        yield from map(slid, best_of_runs(misfits, _PASSES, _SHARP))
+        yield from (turned((state.curves[0], shift)) for shift in best_of_runs(misfits, _PASSES, _SHARP))
 
     def scene(self, state: TurnedPicture, language: Language) -> Scene:
         """A disc on a fixed picture."""
@@ -157,7 +157,7 @@ class Ring(TurnPuzzle[TurnedPicture]):
             art=discs(state, (RIM, *self.seams), fixed=True),
             height=HEIGHT,
             control=Sliders(handles=[handle("p0", state.curves[0])]),
-            answer=slid(*state.meant),
+            answer=turned(*zip(state.curves, state.meant, strict=True)),
         )
 
 
@@ -177,7 +177,8 @@ class TwoRings(TurnPuzzle[TurnedPicture]):
         ring, disc = (turns(curve) for curve in state.curves)
         for shift in best_of_runs(outer.misfits(ring), _PASSES, _SHARP):
             between = inner.misfits([angle - ring[shift] for angle in disc])
-            yield from (slid(shift, other) for other in best_of_runs(between, _PASSES, _SHARP))
+            for other in best_of_runs(between, _PASSES, _SHARP):
+                yield turned((state.curves[0], shift), (state.curves[1], other))
 
     def scene(self, state: TurnedPicture, language: Language) -> Scene:
         """A ring, drawn as a disc, and a disc on it, on a fixed picture."""
@@ -186,7 +187,7 @@ class TwoRings(TurnPuzzle[TurnedPicture]):
             art=discs(state, (RIM, *self.seams), fixed=True),
             height=HEIGHT,
             control=Sliders(handles=[handle(f"p{number}", curve, number) for number, curve in enumerate(state.curves)]),
-            answer=slid(*state.meant),
+            answer=turned(*zip(state.curves, state.meant, strict=True)),
         )
 
 

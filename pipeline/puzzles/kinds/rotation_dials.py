@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from pipeline.actions import Model
-from pipeline.puzzles.answers import Answer, Pointed, Spot
+from pipeline.puzzles.answers import Answer, Pointed, Reach, Spot, reach_of
 from pipeline.puzzles.art import INKS, glyph, paper, part, polygon
 from pipeline.puzzles.kinds.turning import (
     HANDLES,
@@ -23,6 +23,7 @@ from pipeline.puzzles.kinds.turning import (
     dial,
     handle,
     slid,
+    turned,
     turning,
     value,
 )
@@ -30,8 +31,10 @@ from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import Hand, Handle, Motion, Scene, Sliders
 
 _VIVID = ("#dc2626", "#2563eb", "#16a34a", "#d97706", "#7c3aed")
-_GRIP = 50.0
+_GRIP = 58.0
 """From the middle of a clock to where its minute hand is taken hold of."""
+_READS = 2.5
+"""Degrees by which the minute hand may miss its minute: less than half of one, which would show the next."""
 
 
 class Pointing(Model):
@@ -74,7 +77,7 @@ class Arrow(TurnPuzzle[Arrows]):
             min((apart(value(state.curve, shift), degrees) for degrees in wanted), default=180.0)
             for shift in range(REACH + 1)
         ]
-        yield from map(slid, best_of_runs(misfits, 40.0))
+        yield from (turned((state.curve, shift)) for shift in best_of_runs(misfits, 40.0))
 
     def scene(self, state: Arrows, language: Language) -> Scene:
         """The small arrows beside the dial of the big one."""
@@ -89,7 +92,7 @@ class Arrow(TurnPuzzle[Arrows]):
             art="".join((*drawn, part("p0", arrow(middle, RIM - 18, state.colour)))),
             height=HEIGHT,
             control=Sliders(handles=[handle("p0", state.curve, pivot=middle)]),
-            answer=slid(state.meant),
+            answer=turned((state.curve, state.meant)),
         )
 
 
@@ -99,6 +102,10 @@ def arrow(spot: Spot, radius: float, colour: str, degrees: float = 0.0) -> str:
     outline = ((0, -1), (0.5, -0.32), (0.18, -0.32), (0.18, 0.9), (-0.18, 0.9), (-0.18, -0.32), (-0.5, -0.32))
     corners = [(x + across * radius, y + down * radius) for across, down in outline]
     return polygon(corners, f'fill="{colour}" stroke-linejoin="round" transform="rotate({degrees:g} {x:g} {y:g})"')
+
+
+_BALL, _PEGS = 12.0, 22.0
+"""The radius of the ball on a bar, and how far from the bar's middle the pegs begin."""
 
 
 class Tilt(State):
@@ -123,7 +130,7 @@ class Levelled(TurnPuzzle[Tilt]):
     def solve(self, state: Tilt) -> Iterator[Answer]:
         """All shifts at which the bar does not tilt."""
         tilts = [abs(value(state.curve, shift)) for shift in range(REACH + 1)]
-        yield from map(slid, best_of_runs(tilts, 3.0))
+        yield from (slid((shift, self._between(state, shift))) for shift in best_of_runs(tilts, 3.0))
 
     def scene(self, state: Tilt, language: Language) -> Scene:
         """The bar turns; the ball on it rolls to the lower end unless it is nearly level."""
@@ -132,10 +139,11 @@ class Levelled(TurnPuzzle[Tilt]):
         stand = polygon([(x, y + 4), (x - 26, y + 58), (x + 26, y + 58)], 'fill="#94a3b8" stroke-linejoin="round"')
         bar = (
             f'<rect x="{x - 134:g}" y="{y - 5:g}" width="268" height="10" rx="5" fill="{colour}"/>'
-            f'<path d="M{x - 13:g} {y - 5:g}v-5M{x + 13:g} {y - 5:g}v-5" stroke="{colour}" stroke-width="3"/>'
+            f'<path d="M{x - _PEGS - 1.5:g} {y - 5:g}v-9M{x + _PEGS + 1.5:g} {y - 5:g}v-9" stroke="{colour}" '
+            'stroke-width="3"/>'
         )
         rolling = (
-            f'<circle cx="{x:g}" cy="{y - 17:g}" r="12" fill="{ball}"/>'
+            f'<circle cx="{x:g}" cy="{y - 17:g}" r="{_BALL:g}" fill="{ball}"/>'
             f'<circle cx="{x - 4:g}" cy="{y - 21:g}" r="3" fill="#ffffff" fill-opacity="0.6"/>'
         )
         ground = f'<rect x="{x - 70:g}" y="{y + 58:g}" width="140" height="8" rx="4" fill="#64748b"/>'
@@ -148,8 +156,13 @@ class Levelled(TurnPuzzle[Tilt]):
             art="".join((paper(state.variant, HEIGHT), stand, ground, part("p0", bar, part("p1", rolling)))),
             height=HEIGHT,
             control=Sliders(handles=[Handle(name=HANDLES[0], reach=REACH, motions=motions)]),
-            answer=slid(state.meant),
+            answer=slid((state.meant, self._between(state, state.meant))),
         )
+
+    def _between(self, state: Tilt, shift: int) -> Reach:
+        """The shifts at which no part of the ball is beyond a peg."""
+        rolls = self._rolls(state)
+        return reach_of(shift, lambda other: abs(value(rolls, other)) <= _PEGS - _BALL)
 
     def _rolls(self, state: Tilt) -> Curve:
         """From shifts to how far right of the middle the ball is."""
@@ -187,7 +200,7 @@ class Clock(TurnPuzzle[Time]):
     name: ClassVar[str] = "rot_clock"
 
     def draw(self, rng: Random, level: Level, language: Language) -> Time:
-        """Five minutes at a time; every minute on the highest level."""
+        """Five minutes at a time; without numerals from level 2 on; every minute on the highest level."""
         hour, minute = rng.randint(1, 12), rng.randrange(60) if level == 3 else 5 * rng.randrange(12)
         return Time(
             variant=rng.randrange(10_000),
@@ -196,9 +209,9 @@ class Clock(TurnPuzzle[Time]):
             meant=6.0 * minute,
             start=float((6 * minute + rng.randrange(45, 316)) % 360),
             short=hour % 12 * 30 + minute / 2,
-            numerals=level == 1 or rng.random() < 0.5,
+            numerals=level == 1,
             late=level == 3,
-            tolerance=3.0 if level == 3 else 4.0,
+            tolerance=_READS,
         )
 
     def solve(self, state: Time) -> Iterator[Answer]:

@@ -5,17 +5,35 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pipeline.actions import Model
-from pipeline.puzzles.answers import Answer
+from pipeline.puzzles.answers import Answer, Reach
 from pipeline.puzzles.art import part
 from pipeline.puzzles.backdrops import landscape
 from pipeline.puzzles.icons import PAINTS, icon, icon_names
-from pipeline.puzzles.kinds.slider_puzzle import FITS, LONGEST, REACH, SHORTEST, Curve, slid, straight, value
+from pipeline.puzzles.kinds.slider_puzzle import (
+    FITS,
+    LONGEST,
+    REACH,
+    SHORTEST,
+    Curve,
+    joining,
+    slid,
+    straight,
+    value,
+)
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State, StateT
 from pipeline.puzzles.scene import HANDLE, WIDTH, Handle, Motion, Scene, Sliders
 from pipeline.words import PuzzleKind
+
+
+class Drawn(NamedTuple):
+    """A picture, its height, and what in it follows the handle."""
+
+    art: str
+    height: float
+    motion: Motion
 
 
 class SliderPuzzle(PuzzleType[StateT]):
@@ -26,20 +44,26 @@ class SliderPuzzle(PuzzleType[StateT]):
 
     @abstractmethod
     def fits(self, state: StateT, shift: int) -> bool:
-        """Whether a shift is right."""
+        """Whether a shift is exactly right."""
+
+    @abstractmethod
+    def right(self, state: StateT, shift: int) -> Reach:
+        """The shifts around an exact one at which nobody sees that it is missed."""
 
     def solve(self, state: StateT) -> Iterator[Answer]:
-        """Every whole shift that is right."""
-        return (slid([shift]) for shift in range(1, self.reach + 1) if self.fits(state, shift))
+        """Every whole shift that is exactly right."""
+        return (
+            slid([shift], [self.right(state, shift)]) for shift in range(1, self.reach + 1) if self.fits(state, shift)
+        )
 
-    def shown(self, ask: str, art: str, height: float, motion: Motion, meant: float) -> Scene:
+    def shown(self, state: StateT, language: Language, drawn: Drawn, meant: int) -> Scene:
         """A scene with one handle that moves one part."""
         return Scene(
-            ask=ask,
-            art=art,
-            height=height,
-            control=Sliders(handles=[Handle(reach=self.reach, motions=[motion])]),
-            answer=slid([meant]),
+            ask=self.ask(state, language),
+            art=drawn.art,
+            height=drawn.height,
+            control=Sliders(handles=[Handle(reach=self.reach, motions=[drawn.motion])]),
+            answer=slid([meant], [self.right(state, meant)]),
         )
 
 
@@ -94,6 +118,10 @@ class AlignHalves(SliderPuzzle[Halves]):
             for one in state.uppers
         )
 
+    def right(self, state: Halves, shift: int) -> Reach:
+        """The shifts at which no half is seen to stand beside the other."""
+        return joining(state.curve, shift)
+
     def scene(self, state: Halves, language: Language) -> Scene:
         """Both halves of the same landscape, each in a window of its own."""
         ground = landscape(state.variant, _TALL, -REACH, WIDTH + REACH)
@@ -106,7 +134,7 @@ class AlignHalves(SliderPuzzle[Halves]):
             + f'<path stroke="#fff" stroke-width="1.2" stroke-dasharray="5 4" d="M0 {_SEAM:g}H{WIDTH:g}"/>'
         )
         motion = Motion(part="lower", how="across", curve=state.curve)
-        return self.shown(self.ask(state, language), art, _TALL, motion, state.meant)
+        return self.shown(state, language, Drawn(art, _TALL, motion), state.meant)
 
 
 def _same(one: Thing, other: Thing) -> bool:
@@ -121,6 +149,10 @@ def _window(top: float, height: float, inside: str) -> str:
 def _standing(things: Sequence[Thing]) -> str:
     discs = "".join(f'<circle cx="{one.x:g}" cy="{_SEAM:g}" r="44" fill="#fff" fill-opacity="0.8"/>' for one in things)
     return discs + "".join(icon(one.name, (one.x, _SEAM), 66, PAINTS[one.paint]) for one in things)
+
+
+_SHORT = 2.5
+"""Units before the end of a track that are still all the way."""
 
 
 class Lock(State):
@@ -146,6 +178,10 @@ class Unlock(SliderPuzzle[Lock]):
     def fits(self, state: Lock, shift: int) -> bool:
         """Whether the key is in the lock as far as it goes."""
         return abs(state.key + value(self._curve(state), shift) - state.lock) <= FITS
+
+    def right(self, state: Lock, shift: int) -> Reach:
+        """The end of the track, as exactly as canonical points can be drawn to it."""
+        return shift - _SHORT, float(self.reach)
 
     def _curve(self, state: Lock) -> Curve:
         return [(0.0, 0.0), (float(self.reach), round(state.lock - state.key, 1))]
@@ -177,7 +213,7 @@ class Unlock(SliderPuzzle[Lock]):
         )
         art = landscape(state.variant, 140.0) + rail + gates + lock + part("key", key)
         motion = Motion(part="key", how="across", curve=self._curve(state))
-        return self.shown(self.ask(state, language), art, 140.0, motion, self.reach)
+        return self.shown(state, language, Drawn(art, 140.0, motion), self.reach)
 
 
 TYPES: tuple[PuzzleType[Any], ...] = (AlignHalves(), Unlock())

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from pipeline.actions import Model
-from pipeline.puzzles.answers import Answer, Slid, Spot
+from pipeline.puzzles.answers import Answer, Reach, Slid, Spot, reach_of
 from pipeline.puzzles.art import part
 from pipeline.puzzles.backdrops import landscape
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
@@ -24,6 +24,9 @@ SHORTEST, LONGEST = 76, 256
 """Shifts that are asked for: long enough that a twentieth is seen and can be hit, and not to the end."""
 FITS = 0.2
 """Units by which a piece may miss its place and still fit. A whole unit of a handle moves every piece by more."""
+
+JOINS = 3.0
+"""Units by which a piece may be drawn beside its place before it is plain that it does not fit."""
 
 Curve = list[tuple[float, float]]
 """How far a piece is for how far a handle is, in straight pieces."""
@@ -70,10 +73,19 @@ def _motion(curve: tuple[tuple[float, float], ...]) -> Motion:
     return Motion(part="piece", how="across", curve=list(curve))
 
 
-def slid(shifts: Sequence[float]) -> Slid:
-    """The answer of one handle or two."""
+def slid(shifts: Sequence[float], ranges: Sequence[Reach]) -> Slid:
+    """The answer of one handle or two, and which of their shifts are right."""
     names: tuple[Literal["handle", "handle_2"], ...] = ("handle", "handle_2")
-    return Slid(shifts={name: float(shift) for name, shift in zip(names, shifts, strict=False)})
+    return Slid(
+        shifts={name: float(shift) for name, shift in zip(names, shifts, strict=False)},
+        ranges=dict(zip(names, ranges, strict=False)),
+    )
+
+
+def joining(curve: Curve, shift: float) -> Reach:
+    """The shifts at which a piece is seen to be where it is at a right one."""
+    home = value(curve, shift)
+    return reach_of(shift, lambda other: abs(value(curve, other) - home) <= JOINS)
 
 
 class GapPuzzle(PuzzleType[Gaps]):
@@ -90,9 +102,9 @@ class GapPuzzle(PuzzleType[Gaps]):
             across = [one for one in range(1, REACH + 1) if abs(x + value(state.across, one) - hole.spot[0]) <= FITS]
             if state.down:
                 downs = [one for one in range(1, REACH + 1) if abs(y + value(state.down, one) - hole.spot[1]) <= FITS]
-                yield from (slid(shifts) for shifts in product(across, downs))
+                yield from (self._answer(state, shifts) for shifts in product(across, downs))
             elif abs(y - hole.spot[1]) < _ROW:
-                yield from (slid([shift]) for shift in across)
+                yield from (self._answer(state, [shift]) for shift in across)
 
     def scene(self, state: Gaps, language: Language) -> Scene:
         """The picture with its holes, and the piece with what is missing in the first of them."""
@@ -120,8 +132,12 @@ class GapPuzzle(PuzzleType[Gaps]):
             art=picture + holes + part("piece", piece),
             height=_HEIGHT,
             control=Sliders(handles=handles),
-            answer=slid(state.meant),
+            answer=self._answer(state, state.meant),
         )
+
+    def _answer(self, state: Gaps, shifts: Sequence[int]) -> Slid:
+        curves = (state.across, state.down)
+        return slid(shifts, [joining(curve, shift) for curve, shift in zip(curves, shifts, strict=False)])
 
 
 def outline(spot: Spot, bumps: Bumps) -> str:
@@ -150,6 +166,18 @@ def _row(rng: Random) -> float:
     return round(rng.uniform(40, _HEIGHT - 40), 1)
 
 
+def _places(rng: Random, true: Spot, count: int, rows: Sequence[float] = ()) -> list[Spot]:
+    """So many places for holes, in any row or one of these, that touch neither each other nor the true one."""
+    while True:  # what is drawn first may leave no room, but there is always room for all
+        spots = [true]
+        for _ in range(60):
+            spot = (round(rng.uniform(_LEFT + 62, WIDTH - 30), 1), rng.choice((*rows, _row(rng))))
+            if len(spots) <= count and _apart(spot, spots):
+                spots.append(spot)
+        if len(spots) > count:
+            return spots[1:]
+
+
 def _hole(start: Spot, curve: Curve, shift: int) -> Spot:
     return round(start[0] + value(curve, shift), 2), start[1]
 
@@ -160,8 +188,9 @@ class Gap(GapPuzzle):
     name: ClassVar[str] = "sl_gap"
 
     def draw(self, rng: Random, level: Level, language: Language) -> Gaps:
-        """The piece goes as far as the handle, or less far where it is hard."""
-        start, curve = (_LEFT, _row(rng)), straight(round(rng.uniform(1.0 - 0.08 * (level - 1), 1.0), 2))
+        """The piece goes nearly as far as the handle, or less far where it is hard."""
+        slower = 0.08 * (level - 1) + rng.uniform(0.0, 0.06)
+        start, curve = (_LEFT, _row(rng)), straight(round(1.0 - slower, 2))
         shift, bumps = rng.randint(SHORTEST, LONGEST), rng.choice(_BUMPS)
         hole = Hole(spot=_hole(start, curve, shift), bumps=bumps)
         return Gaps(variant=rng.randrange(10_000), start=start, bumps=bumps, across=curve, holes=[hole], meant=[shift])
@@ -177,8 +206,7 @@ class GapDecoy(GapPuzzle):
         start, curve = (_LEFT, _row(rng)), straight(round(rng.uniform(0.9, 1.0), 2))
         shift, bumps = rng.randint(SHORTEST, LONGEST), rng.choice(_BUMPS)
         holes = [Hole(spot=_hole(start, curve, shift), bumps=bumps)]
-        for _ in range(60):
-            spot = (round(rng.uniform(_LEFT + 62, WIDTH - 30), 1), rng.choice((start[1], _row(rng))))
+        for spot in _places(rng, holes[0].spot, level, rows=(start[1],)):
             other = rng.choice([one for one in _BUMPS if one != bumps])
             same_row = abs(spot[1] - start[1]) < _SIDE / 2
             if len(holes) <= level and _apart(spot, [one.spot for one in holes]):
@@ -215,10 +243,8 @@ class GapTwoAxis(GapPuzzle):
         shifts, bumps = [rng.randint(SHORTEST, LONGEST), rng.randint(SHORTEST, LONGEST)], rng.choice(_BUMPS)
         spot = (round(start[0] + value(across, shifts[0]), 2), round(start[1] + value(down, shifts[1]), 2))
         holes = [Hole(spot=spot, bumps=bumps)]
-        for _ in range(40):
-            other = (round(rng.uniform(_LEFT + 62, WIDTH - 30), 1), _row(rng))
-            if len(holes) < level and _apart(other, [one.spot for one in holes]):
-                holes.append(Hole(spot=other, bumps=rng.choice([one for one in _BUMPS if one != bumps])))
+        for other in _places(rng, spot, level - 1):
+            holes.append(Hole(spot=other, bumps=rng.choice([one for one in _BUMPS if one != bumps])))
         return Gaps(
             variant=rng.randrange(10_000),
             start=start,

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from pipeline.puzzles.answers import SHIFT_ERROR, Answer
+from pipeline.puzzles.answers import SHIFT_ERROR, Answer, Reach, reach_of
 from pipeline.puzzles.art import INKS, glyph, part
 from pipeline.puzzles.backdrops import landscape, pale
 from pipeline.puzzles.forms import FORMS, form
 from pipeline.puzzles.icons import PAINTS, icon, icon_names, icons
-from pipeline.puzzles.kinds.slider_joining import SliderPuzzle
+from pipeline.puzzles.kinds.slider_joining import Drawn, SliderPuzzle
 from pipeline.puzzles.kinds.slider_puzzle import SHORTEST, Curve, slid, value
 from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import WIDTH, Motion, Scene
@@ -44,13 +44,13 @@ class SetValue(SliderPuzzle[Dial]):
     reach: ClassVar[int] = _LONG
 
     def draw(self, rng: Random, level: Level, language: Language) -> Dial:
-        """A number with a label; where it is hard one between labels, or on a scale that does not begin at zero.
+        """A number with a label; where it is hard one between labels, then on a scale that does not begin at zero.
 
         Ticks are so far from each other that a shift which is right for one is not for the next.
         """
         span, label, tick = rng.choice(((50, 10, 5), (100, 20, 10), (20, 4, 2)))
         low = rng.choice((span // 5, span * 2, span * 3)) if level == 3 else 0
-        steps = range(low, low + span + 1, label if level == 1 else tick)
+        steps = range(low, low + span + 1, label) if level == 1 else range(low + tick, low + span, label)
         shifts = {asked: (asked - low) * _LONG // span for asked in steps}
         asked = rng.choice([one for one, shift in shifts.items() if SHORTEST <= shift <= 0.95 * _LONG])
         return Dial(
@@ -67,6 +67,11 @@ class SetValue(SliderPuzzle[Dial]):
     def fits(self, state: Dial, shift: int) -> bool:
         """Whether the scale shows what is asked."""
         return abs(state.low + (state.high - state.low) * shift / _LONG - state.asked) < 0.001
+
+    def right(self, state: Dial, shift: int) -> Reach:
+        """The shifts that are read as the number: an eighth of a tick more or less."""
+        most = _LONG * state.tick_every / (state.high - state.low) / 8
+        return reach_of(shift, lambda other: abs(other - shift) <= most)
 
     def ask(self, state: Dial, language: Language, **slots: object) -> str:
         """The number is what is asked for."""
@@ -87,7 +92,7 @@ class SetValue(SliderPuzzle[Dial]):
             else:
                 curve = [(0.0, 0.004), (float(_LONG), 1.0)]
                 motion = Motion(part="hand", how="length", curve=curve, pivot=(_BEGIN, 60.0))
-        return self.shown(self.ask(state, language), art, height, motion, state.meant)
+        return self.shown(state, language, Drawn(art, height, motion), state.meant)
 
 
 _BEGIN = 35.0
@@ -167,7 +172,7 @@ class Match(SliderPuzzle[Shade]):
         how = rng.choice(hows[level - 1])
         most = 128 if how == "light" else 190
         colours = [_colour(rng, most) for _ in range(level)]
-        curve: Curve = [(0.0, 0.2), (280.0, 1.95)] if how == "light" else [(0.0, 10.0), (280.0, 350.0)]
+        curve: Curve = [(0.0, 0.2), (280.0, 1.95)] if how == "light" else [(0.0, 20.0), (280.0, 220.0)]
         shift = rng.randint(120, 262)
         return Shade(
             variant=rng.randrange(10_000),
@@ -184,16 +189,37 @@ class Match(SliderPuzzle[Shade]):
         changed = value(state.curve, shift)
         return abs(changed - state.ground) < (0.002 if state.how == "light" else 0.3)
 
+    def right(self, state: Shade, shift: int) -> Reach:
+        """The shifts at which the form cannot be seen."""
+        return reach_of(shift, lambda other: contrast(state, other) <= UNSEEN)
+
     def scene(self, state: Shade, language: Language) -> Scene:
         """Stripes, and the same stripes in the form."""
         tall = 150.0
-        change = lit if state.how == "light" else turned_hue
-        ground = _stripes([change(one, state.ground) for one in state.colours], tall)
+        ground = _stripes([_changed(state, one, state.ground) for one in state.colours], tall)
         clip = f"shade{state.variant}"
         inside = f'<clipPath id="{clip}">{form(state.form, (160, 75), 92, "")}</clipPath>'
         drawn = f'{inside}<g clip-path="url(#{clip})">{_stripes(state.colours, tall)}</g>'
         motion = Motion(part="shape", how=state.how, curve=state.curve)
-        return self.shown(self.ask(state, language), ground + part("shape", drawn), tall, motion, state.meant)
+        return self.shown(state, language, Drawn(ground + part("shape", drawn), tall, motion), state.meant)
+
+
+UNSEEN = 4.0
+"""Levels, of 255, by which a channel may differ between neighbouring areas before their border is seen."""
+
+
+def contrast(state: Shade, shift: float) -> float:
+    """The most, in levels of 255, by which a channel of the form differs from its ground at a shift."""
+    changed = value(state.curve, shift)
+    return max(
+        abs(one - other)
+        for colour in state.colours
+        for one, other in zip(_changed(state, colour, changed), _changed(state, colour, state.ground), strict=True)
+    )
+
+
+def _changed(state: Shade, colour: tuple[int, int, int], by: float) -> tuple[float, float, float]:
+    return lit(colour, by) if state.how == "light" else turned_hue(colour, by)
 
 
 def _colour(rng: Random, most: int) -> tuple[int, int, int]:
@@ -266,6 +292,14 @@ def _ends() -> list[float]:
     return ends
 
 
+_INSTANT = 0.01
+"""Units before its end at which an object still shows."""
+
+
+def _frame(state: Film, shift: float) -> int:
+    return sum(end <= shift for end in state.ends)
+
+
 def _middle(shifts: Sequence[int]) -> int:
     return round((shifts[0] + shifts[-1]) / 2)
 
@@ -300,11 +334,18 @@ class SelectFrame(SliderPuzzle[Film]):
         """The middle of every run of shifts that show the object."""
         for shows, run in groupby(range(self.reach + 1), key=lambda shift: self.fits(state, shift)):
             if shows:
-                yield slid([_middle(list(run))])
+                middle = _middle(list(run))
+                yield slid([middle], [self.right(state, middle)])
+
+    def right(self, state: Film, shift: int) -> Reach:
+        """All shifts that show what this one shows, even beyond a twentieth: that is all that is asked for."""
+        place = _frame(state, shift)
+        begins, end = [0.0, *state.ends][place], [*state.ends, self.reach + _INSTANT][place]
+        return begins, round(end - _INSTANT, 2)
 
     def fits(self, state: Film, shift: int) -> bool:
         """Whether the window shows the object."""
-        return state.frames[sum(end <= shift for end in state.ends)] == state.asked
+        return state.frames[_frame(state, shift)] == state.asked
 
     def ask(self, state: Film, language: Language, **slots: object) -> str:
         """The object is what is asked for."""
@@ -331,10 +372,10 @@ class SelectFrame(SliderPuzzle[Film]):
         )
         curve: Curve = [(0.0, 0.0)]
         for place, end in enumerate(state.ends):
-            curve += [(end - 0.01, float(place)), (end, float(place + 1))]
+            curve += [(end - _INSTANT, float(place)), (end, float(place + 1))]
         motion = Motion(part="frame", how="frame", curve=curve)
         art = landscape(state.variant, tall) + band + sides + window + part("frame", frames)
-        return self.shown(self.ask(state, language), art, tall, motion, state.meant)
+        return self.shown(state, language, Drawn(art, tall, motion), state.meant)
 
 
 TYPES: tuple[PuzzleType[Any], ...] = (SetValue(), Match(), SelectFrame())

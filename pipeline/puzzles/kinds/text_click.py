@@ -100,9 +100,10 @@ class Idiom(CharacterPuzzle):
     def draw(self, rng: Random, level: Level, language: Language) -> Characters:
         """Up to six tiles, in cells of their own; up to two of them belong to other sayings."""
         said = idioms() if language == "zh" else sayings()
-        wanted, *others = rng.sample(said, 4)
+        wanted = rng.choice([one for one in said if len(one) <= 7 - level])
+        others = rng.sample([one for one in said if one != wanted], 3)
         strange = [text for other in others for text in other if text not in wanted]
-        texts = [*wanted, *rng.sample(sorted(set(strange)), min(level - 1, 6 - len(wanted)))]
+        texts = [*wanted, *rng.sample(sorted(set(strange)), level - 1)]
         size = 30.0 if language == "zh" else 17.0
         cells = rng.sample(
             [(80.0 + 160 * column, 36.0 + 64 * row) for column in (0, 1) for row in (0, 1, 2)], len(texts)
@@ -151,6 +152,7 @@ class Inverted(CharacterPuzzle):
     """Click the one letter that stands on its head."""
 
     name: ClassVar[str] = "tc_inverted"
+    single: ClassVar[bool] = True
     letters: ClassVar[str] = "AFGJKLQRTVY"
     """Upside down, none of them is a letter or digit again; P would be d."""
 
@@ -269,6 +271,7 @@ class Foreign(CharacterPuzzle):
     """Click the one character that is of another script."""
 
     name: ClassVar[str] = "tc_script"
+    single: ClassVar[bool] = True
 
     def draw(self, rng: Random, level: Level, language: Language) -> Characters:
         """One among up to eight of another script; the more difficult, the more alike the two."""

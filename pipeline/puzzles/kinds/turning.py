@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from random import Random
 from typing import ClassVar, Literal
 
-from pipeline.puzzles.answers import Slid, Spot
+from pipeline.puzzles.answers import Reach, Slid, Spot, reach_of
 from pipeline.puzzles.puzzle import Level, PuzzleType, StateT
 from pipeline.puzzles.scene import WIDTH, Handle, Motion
 from pipeline.words import PuzzleKind
@@ -22,6 +23,11 @@ RIM = 92.0
 REACH = 260
 """How far a handle can be drawn."""
 HANDLES: tuple[Literal["handle", "handle_2"], ...] = ("handle", "handle_2")
+
+SEEN = 5.0
+"""Degrees by which something must be turned too far for it to be plain that it is."""
+_FASTEST = 2.4
+"""Degrees that a unit of a handle turns at most where it matters: two units, as canonical points miss, are not seen."""
 
 Curve = list[tuple[float, float]]
 """What a handle does: from shifts to degrees, in straight pieces."""
@@ -35,7 +41,12 @@ class TurnPuzzle(PuzzleType[StateT]):
 
 def value(curve: Curve, shift: float) -> float:
     """The degrees at a shift."""
-    return Motion(part="", how="turn", curve=curve).value(shift)
+    return _motion(tuple(curve)).value(shift)
+
+
+@lru_cache(maxsize=16)
+def _motion(curve: tuple[tuple[float, float], ...]) -> Motion:
+    return Motion(part="", how="turn", curve=list(curve))
 
 
 def apart(one: float, other: float) -> float:
@@ -43,16 +54,25 @@ def apart(one: float, other: float) -> float:
     return abs((one - other + 180.0) % 360.0 - 180.0)
 
 
-def turning(rng: Random, level: Level, target: float = 0.0) -> Curve:
-    """A curve that comes to its target once; from level 2 on it does not go evenly.
+_BENDS: dict[Level, tuple[tuple[float, float], tuple[float, float]]] = {
+    1: ((0.5, 0.5), (0.5, 0.5)),
+    2: ((0.3, 0.45), (0.2, 0.28)),
+    3: ((0.45, 0.6), (0.1, 0.18)),
+}
+"""Parts of the way to the answer after which a turn gets faster, and parts of the turn that are done by then."""
 
-    Its third point is the answer. A twentieth of the way before and after it, the turn is off by six degrees or more.
+
+def turning(rng: Random, level: Level, target: float = 0.0) -> Curve:
+    """A curve that comes to its target once; evenly on level 1, twice as fast in the end on level 2, and more on 3.
+
+    Its third point is the answer. A twentieth of the way before and after it, the turn is off by five degrees or more.
     """
     meant = rng.randint(105, int(0.9 * REACH))
     rest = REACH - meant
     total = rng.uniform(120.0, min(270.0, 310.0 - 120.0 * rest / meant))
-    bend, gone = (0.5, 0.5) if level == 1 else (rng.uniform(0.3, 0.6), rng.uniform(0.15, 0.28))
+    bend, gone = (rng.uniform(*ends) for ends in _BENDS[level])
     half = round(bend * meant)
+    total = min(total, _FASTEST * (meant - half) / (1 - gone))
     slope = (1 - gone) * total / (meant - half)
     after = min(slope * rest, 310.0 - total)
     way = rng.choice((-1, 1))
@@ -81,9 +101,22 @@ def best_of_runs(misfits: Sequence[float], limit: float, within: float = math.in
             run = []
 
 
-def slid(*shifts: int) -> Slid:
-    """The answer of one handle or two."""
-    return Slid(shifts={name: float(shift) for name, shift in zip(HANDLES, shifts, strict=False)})
+def turned(*ways: tuple[Curve, int]) -> Slid:
+    """The answer of one handle or two, each with its curve: as far as nobody sees that it is turned too far."""
+    return slid(*((shift, _unseen(curve, shift)) for curve, shift in ways))
+
+
+def slid(*shifts: tuple[int, Reach]) -> Slid:
+    """The answer of one handle or two, each with the shifts that are right."""
+    named = list(zip(HANDLES, shifts, strict=False))
+    return Slid(
+        shifts={name: float(shift) for name, (shift, _) in named}, ranges={name: right for name, (_, right) in named}
+    )
+
+
+def _unseen(curve: Curve, shift: int) -> Reach:
+    home = value(curve, shift)
+    return reach_of(shift, lambda other: abs(value(curve, other) - home) <= SEEN)
 
 
 def handle(name: str, curve: Curve, number: int = 0, pivot: Spot = MIDDLE) -> Handle:
