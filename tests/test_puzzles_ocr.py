@@ -121,3 +121,23 @@ def test_small_letters_occur_where_it_is_hard() -> None:
     texts = [make_puzzle(Plain(), seed, 3, "en").scene.answer.accepted[0] for seed in range(20)]  # type: ignore[union-attr]
 
     assert any(letter.islower() for text in texts for letter in text)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("“田”字一共有几画？", ["5", "五"]),
+        ("星期六的后一天是星期几？", ["星期日", "礼拜日", "礼拜天"]),
+        ("Which word does not belong: apple, pear, hammer?", ["hammer", "a hammer"]),
+        ("What is half of 50?", ["25", "twenty-five", "twenty five"]),
+    ],
+)
+def test_a_question_takes_every_usual_form_of_its_answer(question: str, answers: list[str]) -> None:
+    accepted = dict([*bank("en"), *bank("zh")])[question]
+
+    assert set(answers) <= set(accepted)
+
+
+def test_no_line_begins_with_a_mark_that_closes_what_stands_before() -> None:
+    for question, _ in bank("zh"):
+        assert not [line for line in wrapped(question, 13) if line[0] in "、，。：；？！”’）》"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,11 +10,11 @@ from pipeline.puzzles.kinds import visual_reasoning
 from pipeline.puzzles.kinds.isometric import Vector, moved, parts_seen, seen_at, shape, turns
 from pipeline.puzzles.kinds.reasoning_counts import Dart, Disc, holes
 from pipeline.puzzles.kinds.reasoning_cubes import DiceRoll, Die, Net, NetFold, Rolls, folded
-from pipeline.puzzles.kinds.reasoning_light import Brightness, Lit, Patch, Patches, Shadow, Shadows
+from pipeline.puzzles.kinds.reasoning_light import Area, Brightness, Lit, Patch, Patches, Shadow, Shadows
 from pipeline.puzzles.kinds.reasoning_numbers import Bush, Covered, OccludedCount, Thing
-from pipeline.puzzles.kinds.reasoning_patterns import Pieces, Polyomino, continued
+from pipeline.puzzles.kinds.reasoning_patterns import NextInRow, Pieces, Polyomino, Row, continued
 from pipeline.puzzles.kinds.reasoning_scenes import Layer, Pile, RoadPath, Roads, Sheet
-from pipeline.puzzles.puzzle import PuzzleType
+from pipeline.puzzles.puzzle import LEVELS, Level, PuzzleType, make_puzzle
 from tests.puzzle_laws import broken_laws
 
 SCREW: list[Vector] = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)]
@@ -168,3 +169,37 @@ def test_a_turned_piece_fits_only_where_pieces_may_be_turned(turn: bool, answers
 )
 def test_what_comes_next_is_found_by_every_rule(values: list[str | int], following: set[str | int]) -> None:
     assert continued(values) == following
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_most_tiles_have_in_common_does_not_tell_what_comes_next(level: Level) -> None:
+    for seed in range(60):
+        state = make_puzzle(NextInRow(), seed, level, "en").state
+        assert isinstance(state, Row)
+        looks = [(one.form, one.count, one.turn % 360, one.colour) for one in state.options]
+        shared = [sum(a == b for other in looks for a, b in zip(one, other, strict=True)) for one in looks]
+
+        assert len(set(looks)) == 4
+        assert len(set(shared)) == 1
+
+
+def test_levels_of_lakes_and_rows_differ() -> None:
+    lakes = {level: len(Area().draw(Random(1), level, "en").lakes) for level in LEVELS}
+    changing = {
+        level: max(_changing(NextInRow().draw(Random(seed), level, "en")) for seed in range(20)) for level in LEVELS
+    }
+
+    assert lakes == {1: 4, 2: 6, 3: 9}
+    assert changing == {1: 1, 2: 2, 3: 3}
+
+
+def _changing(row: Row) -> int:
+    """How many of form, number, turn and colour change in a row."""
+    return sum(len(set(looks)) > 1 for looks in zip(*(term.looks for term in row.shown), strict=True))
+
+
+def test_things_that_are_several_are_not_counted() -> None:
+    states = [make_puzzle(OccludedCount(), seed, 3, "zh").state for seed in range(150)]
+    asked = {state.asked for state in states if isinstance(state, Covered)}
+
+    assert not asked & {"cherry", "grapes"}

@@ -19,9 +19,9 @@ from pipeline.words import PuzzleKind
 
 HEIGHT = 110.0
 """Units down every picture that is read."""
-_SIGNS = "ACDEFHJKLMNPRTWXY3479"
-"""Capitals and digits of which none is taken for another in any case, even when warped."""
-_SMALL = "abdehnrt"
+_SIGNS = "ADEFHJLMNRT347"
+"""Capitals and digits of which none is taken for another, nor for a small letter, even when warped."""
+_SMALL = "adehnrt"
 """Small letters that are no smaller copy of their capitals, nor like any of the signs."""
 _ALIKE = (*("0OoQ", "1lI|", "2Zz", "5Ss", "8B", "6Gb", "9gq", "cCG", "uUvV", "kK", "pP", "xX", "yY", "wW"),)
 _ALIKE_HANZI = (

@@ -106,13 +106,19 @@ class Commonsense(LinesPuzzle):
                 yield Typed(accepted=accepted)
 
 
+_CLOSING = "、，。：；？！”’）》"
+
+
 def wrapped(text: str, most: int) -> list[str]:
-    """A text in lines of about equal length, of not many more than so many letters; broken between words."""
+    """A text in lines of about equal length, of not many more than so many letters; broken between words.
+
+    No line begins with a mark that closes what stands before it.
+    """
     count = math.ceil(len(text) / most)
     pieces, glue = (text.split(), " ") if " " in text else (list(text), "")
     lines: list[str] = []
     for piece in pieces:
-        if lines and len(lines[-1]) < len(text) / count:
+        if lines and (piece in _CLOSING or len(lines[-1]) < len(text) / count):
             lines[-1] += glue + piece
         else:
             lines.append(piece)

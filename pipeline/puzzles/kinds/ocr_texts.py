@@ -72,9 +72,15 @@ def bank(language: Language) -> list[tuple[str, list[str]]]:
             asked.append((row["before"].format(item[0]), items[place - 1]))
     for pair in _texts()["pairs"][language]:
         asked += [(pair["ask"].format(one), [other]) for one, other in pair["items"]]
-    return [(question, _forms(answers)) for question, answers in asked]
+    return [(question, _forms(answers, language)) for question, answers in asked]
 
 
-def _forms(answers: list[Any]) -> list[str]:
+def _forms(answers: list[Any], language: Language) -> list[str]:
+    """What is accepted: numbers in digits and in words, English words with an article, in small letters or capitals."""
     words = [str(answer) for answer in answers]
+    counts = [spelled(int(word), language) for word in words if word.isdigit() and int(word) <= _MOST]
+    words += [*counts, *(count.replace("-", " ") for count in counts)]
+    if language == "en":
+        nouns = [word for word in words if len(word) > 1 and word.isalpha() and word.islower()]
+        words += [f"{article} {noun}" for noun in nouns for article in ("a", "an", "the")]
     return list(dict.fromkeys(form for word in words for form in (word, word.lower(), word.capitalize(), word.upper())))

@@ -207,8 +207,8 @@ class Area(PuzzleType[Lakes]):
     """How many times as large an area must be for anybody to see it."""
 
     def draw(self, rng: Random, level: Level, language: Language) -> Lakes:
-        """Four to six lakes, each in a part of the land of its own."""
-        columns, rows = ((2, 2), (3, 2), (3, 2))[level - 1]
+        """Four, six or nine lakes, each in a part of the land of its own."""
+        columns, rows = ((2, 2), (3, 2), (3, 3))[level - 1]
         cells = [(column, row) for column in range(columns) for row in range(rows)]
         width, tall = WIDTH / columns, 240 / rows
         names = shuffled_marks(rng, len(cells))

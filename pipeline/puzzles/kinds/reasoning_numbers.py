@@ -122,6 +122,10 @@ class Covered(State):
     asked: str
 
 
+_SEVERAL = ("cherry", "grapes")
+"""Icons of several things, which may be counted as one or as many."""
+
+
 class OccludedCount(PuzzleType[Covered]):
     """Type how many things of a sort there are, partly covered ones too."""
 
@@ -132,7 +136,8 @@ class OccludedCount(PuzzleType[Covered]):
 
     def draw(self, rng: Random, level: Level, language: Language) -> Covered:
         """Six to ten things of two or three sorts, and as many bushes as levels, and some more."""
-        sorts = rng.sample(icon_names("animal", "vehicle", "fruit"), 1 + min(level, 2))
+        single = [name for name in icon_names("animal", "vehicle", "fruit") if name not in _SEVERAL]
+        sorts = rng.sample(single, 1 + min(level, 2))
         spots = scatter(rng, 4 + 2 * level, self._size, self._height, gap=3)
         things = [Thing(icon=rng.choice(sorts), spot=spot) for spot in spots]
         bushes = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pipeline.actions import Model
 from pipeline.puzzles.answers import Answer, Clicked, Region, Spot, rectangle
@@ -172,10 +172,7 @@ class NextInRow(OptionPuzzle[Row]):
         """One to three things that change: the form, the number or the turn, the colour."""
         terms = _row(rng, level, self._length + 1)
         right = terms.pop()
-        options = [right]
-        for other in (_changed(rng, right, terms) for _ in range(60)):
-            if len(options) < 4 and all(_visibly(other) != _visibly(one) for one in options):
-                options.append(other)
+        options = _options(rng, right, terms)
         marks = shuffled_marks(rng, len(options))
         order = rng.sample(range(len(options)), len(options))
         return Row(
@@ -194,7 +191,7 @@ class NextInRow(OptionPuzzle[Row]):
             turns = {int(turn) % 360 for turn in may[2]}
             fits = [look in following for look, following in zip(term.looks, may, strict=True)]
             fits[2] = term.turn % 360 in turns
-            if all(fits) or len(state.options) < 4:
+            if all(fits):
                 yield Clicked(marks=[name])
 
     def scene(self, state: Row, language: Language) -> Scene:
@@ -216,10 +213,8 @@ _ROW_FORMS = ("circle", "square", "triangle", "star", "heart", "cross")
 
 def _row(rng: Random, level: Level, length: int) -> list[Term]:
     """A row in which as many things change as it is hard."""
-    arrows = rng.random() < 0.5
-    changing = set(
-        rng.sample(["main", "colour", "form"], level) if not arrows else ["main", "colour"][: max(1, level - 1)]
-    )
+    arrows = level < 3 and rng.random() < 0.5
+    changing = set(["main", "colour"][:level] if arrows else rng.sample(["main", "colour", "form"], level))
     colours = rng.sample(range(len(COLOURS)), 3)
     forms = rng.sample(_ROW_FORMS, 3)
     colour_period = rng.choice((2, 3)) if "colour" in changing else 1
@@ -239,19 +234,29 @@ def _row(rng: Random, level: Level, length: int) -> list[Term]:
     ]
 
 
-def _changed(rng: Random, right: Term, shown: Sequence[Term]) -> Term:
-    """The right picture with one thing that is not so; as far as it can, as it was in another picture."""
-    other = rng.choice(shown)
-    changes: list[dict[str, str | int]] = [{"colour": other.colour}, {"form": other.form}]
+def _options(rng: Random, right: Term, shown: Sequence[Term]) -> list[Term]:
+    """The right picture, with one thing changed, with another one, and with both.
+
+    Every look is so that of two pictures, and what most of them have in common tells nothing.
+    """
+    colour = rng.choice([one for one in range(len(COLOURS)) if one != right.colour])
+    changes: list[dict[str, str | int]] = [{"colour": _another([one.colour for one in shown], right.colour, colour)}]
     if right.form == "arrow":
         changes.append({"turn": right.turn + rng.choice((45, 90, 180, 270))})
     else:
-        changes.append({"count": rng.randint(1, 6)})
-    return right.model_copy(update=rng.choice(changes))
+        form_name = rng.choice([one for one in _ROW_FORMS if one != right.form])
+        changes.append({"form": _another([one.form for one in shown], right.form, form_name)})
+        changes.append({"count": rng.choice([one for one in range(1, 7) if one != right.count])})
+    one, other = rng.sample(changes, 2)
+    return [right, *(right.model_copy(update=change) for change in (one, other, one | other))]
 
 
-def _visibly(term: Term) -> tuple[str | int, ...]:
-    return term.form, term.count, term.turn % 360, term.colour
+_Look = TypeVar("_Look", str, int)
+
+
+def _another(shown: Sequence[_Look], right: _Look, else_: _Look) -> _Look:
+    """A look that others in the row have, where there is one."""
+    return next((look for look in shown if look != right), else_)
 
 
 _GROUPS: dict[int, Sequence[Spot]] = {
