@@ -31,9 +31,9 @@ from pipeline.puzzles.puzzle import Language, Level, PuzzleType, State
 from pipeline.puzzles.scene import Hand, Handle, Motion, Scene, Sliders
 
 _VIVID = ("#dc2626", "#2563eb", "#16a34a", "#d97706", "#7c3aed")
-_GRIP = 58.0
-"""From the middle of a clock to where its minute hand is taken hold of."""
-_READS = 2.5
+_GRIP = 80.0
+"""From the middle of a clock to where its minute hand is taken hold of: far out, where points name fine degrees."""
+_READS = 2.9
 """Degrees by which the minute hand may miss its minute: less than half of one, which would show the next."""
 
 
@@ -228,7 +228,7 @@ class Clock(TurnPuzzle[Time]):
         tip = (x + _GRIP * math.sin(math.radians(state.start)), y - _GRIP * math.cos(math.radians(state.start)))
         short = arm(36.0, 9.0, INKS[0], state.short)
         knob = f'<circle cx="{x:g}" cy="{y - _GRIP:g}" r="8" fill="#ffffff" stroke="{colour}" stroke-width="4"/>'
-        minute_hand = f'<g transform="rotate({state.start:g} {x:g} {y:g})">{arm(68.0, 6.0, colour, 0.0)}{knob}</g>'
+        minute_hand = f'<g transform="rotate({state.start:g} {x:g} {y:g})">{arm(_GRIP, 6.0, colour, 0.0)}{knob}</g>'
         hour = state.hour % 12 + 12 if state.late else state.hour
         return Scene(
             ask=self.ask(state, language, hour=hour, minute=f"{state.minute:02}"),
@@ -275,7 +275,7 @@ def clock_face(numerals: bool) -> str:
         )
     for hour in range(1, 13) if numerals else ():
         angle = math.radians(30 * hour)
-        drawn.append(glyph(str(hour), (round(x + 74 * math.sin(angle), 1), round(y - 74 * math.cos(angle), 1)), 15.0))
+        drawn.append(glyph(str(hour), (round(x + 62 * math.sin(angle), 1), round(y - 62 * math.cos(angle), 1)), 15.0))
     return "".join(drawn)
 
 
