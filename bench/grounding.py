@@ -38,6 +38,8 @@ def main() -> None:
         made = asyncio.run(make(out, Order(rows=wanted.rows, seed=wanted.seed), lambda made: _heard(memory, made)))
         seconds = time.monotonic() - began
         findings = check(out)
+        for finding in findings:
+            print(f"{finding.kind} {finding.path}: {finding.detail}")
         families = {row.family for row in Dataset(out).rows(Grounding)}
     print(
         f"rows={made.rows} screens={made.screens} families={len(families)} seconds={seconds:.0f} "

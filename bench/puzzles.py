@@ -35,12 +35,14 @@ def main() -> None:
         began = time.monotonic()
         made = asyncio.run(make(folder, Order(puzzles=wanted, seed=0), lambda made: _heard(memory, made)))
         minutes = (time.monotonic() - began) / 60
-        errors = sum(finding.severity == "error" for finding in check(folder))
+        errors = [finding for finding in check(folder) if finding.severity == "error"]
         types = len({row.type for row in Dataset(folder).rows(PuzzleRow)})
+    for wrong in errors:
+        print(f"{wrong.kind} {wrong.path}: {wrong.detail}")
     print(
         f"puzzles_per_minute={made.puzzles / minutes:.0f} puzzles={made.puzzles} types={types} "
         f"left_out={len(made.left_out)} growth_mb={memory.growth_mb(made.puzzles):.1f} peak_mb={memory.peak_mb:.0f} "
-        f"check_errors={errors}"
+        f"check_errors={len(errors)}"
     )
 
 

@@ -18,6 +18,7 @@ from pipeline.puzzles.making import Made, Order, held_out_types, make, split_of
 from pipeline.puzzles.puzzle import Key, Puzzle, PuzzleError
 from pipeline.puzzles.serving import puzzle_of
 from pipeline.puzzles.showing import holds_puzzles, puzzle_gallery
+from pipeline.structs import Box
 from tests.datasets import attempt, collected
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -94,6 +95,27 @@ async def test_puzzles_that_take_a_wrong_answer_are_never_written(
     monkeypatch.setattr(Clicked, "fits", lambda *_: True)
 
     with pytest.raises(RunError, match="a wrong answer is taken"):
+        await make(tmp_path / "data", Order(puzzles=6, seed=0, types=["tc_vowel"]), unheard)
+
+    assert rows_of(tmp_path / "data") == []
+
+
+async def test_beyond_the_end_of_its_track_a_handle_stays_at_the_end(tmp_path: Path) -> None:
+    await make(tmp_path / "data", Order(puzzles=4, seed=3, types=["sl_unlock"], level=3), unheard)
+
+    assert check(tmp_path / "data") == []
+    for row in rows_of(tmp_path / "data"):
+        target = row.moves[0].end_target
+        assert target is not None
+        assert target.right == row.width
+
+
+async def test_a_row_that_would_contradict_itself_is_never_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_target", lambda *_: Box(left=0, top=0, right=1, bottom=1))
+
+    with pytest.raises(RunError, match="move 0 lies outside of its target"):
         await make(tmp_path / "data", Order(puzzles=6, seed=0, types=["tc_vowel"]), unheard)
 
     assert rows_of(tmp_path / "data") == []

@@ -41,7 +41,7 @@ from pipeline.puzzles.page import On
 from pipeline.puzzles.plan import Act, plan
 from pipeline.puzzles.puzzle import LANGUAGES, LEVELS, Key, Level, Puzzle, PuzzleError
 from pipeline.puzzles.replaying import Edges, Replayer, Shown, misplaced, off_at_first
-from pipeline.puzzles.scene import HANDLE, WIDTH, Items, Scene
+from pipeline.puzzles.scene import HANDLE, WIDTH, Items, Scene, Sliders
 from pipeline.puzzles.serving import puzzle_of, served
 from pipeline.puzzles.wrong import wrong_plans
 from pipeline.reaper import Scratch
@@ -202,9 +202,9 @@ async def _try(replayer: Replayer, ticket: _Ticket) -> _Tried:
             if await page.give(shown, wrong):
                 faults.append("a wrong answer is taken")
             refused += 1
-    if faults:
-        return _Tried(ticket.key, None, faults)
-    return _Tried(ticket.key, (shown.frame, _row(ticket, puzzle, shown, acts, refused)))
+    row = _row(ticket, puzzle, shown, acts, refused)
+    faults += _off_target(shown, row.moves)
+    return _Tried(ticket.key, None if faults else (shown.frame, row), faults)
 
 
 def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], refused: int) -> PuzzleRow:
@@ -231,6 +231,17 @@ def _row(ticket: _Ticket, puzzle: Puzzle, shown: Shown, acts: Sequence[Act], ref
         refused=refused,
         split=split_of(key),
     )
+
+
+def _off_target(shown: Shown, moves: Sequence[PuzzleMove]) -> list[str]:
+    """Moves whose points do not lie where the row would say that they must."""
+    places = ((at, *place) for at, move in enumerate(moves) for place in _places(move))
+    wrong = (at for at, point, box in places if point and box and not box.contains(shown.pixel(point)))
+    return [f"move {at} lies outside of its target" for at in wrong]
+
+
+def _places(move: PuzzleMove) -> tuple[tuple[Point | None, Box | None], ...]:
+    return (move.point, move.target), (move.end, move.end_target)
 
 
 def _move(shown: Shown, scene: Scene, act: Act) -> PuzzleMove:
@@ -267,7 +278,10 @@ def _target(shown: Shown, scene: Scene, act: Act) -> Box | None:
 
 
 def _end_target(shown: Shown, scene: Scene, act: Act) -> Box | None:
-    """Where a drag must end: in a mark, near the middle of an item, or as near to a handle's place as is tolerated."""
+    """Where a drag must end: in a mark, near the middle of an item, or as near to a handle's place as is tolerated.
+
+    A handle that is drawn beyond the end of its track stays at the end: where that is right, so is all beyond it.
+    """
     if act.to is None:
         return None
     if act.control == "art":
@@ -276,12 +290,13 @@ def _end_target(shown: Shown, scene: Scene, act: Act) -> Box | None:
             spot = (act.to.across * WIDTH, act.to.down * scene.height)
             edges = shown.edges(around(spot, 2 * scene.control.radius))
         return _box(shown, edges, shown.place(act.control, act.to))
-    assert isinstance(scene.answer, Slid)
+    assert isinstance(scene.answer, Slid) and isinstance(scene.control, Sliders)
     left, top, right, bottom = shown.controls[act.control]
     unit = (right - left) / HANDLE
     low, high = scene.answer.range_of(act.control)
     middle, rise, level = (left + right) / 2, RISE_ERROR * unit, (top + bottom) / 2
-    return shown.pixels((middle + low * unit, level - rise, middle + high * unit, level + rise))
+    at_most = shown.frame.width / shown.ratio if high >= scene.control.reach_of(act.control) else middle + high * unit
+    return shown.pixels((middle + low * unit, level - rise, at_most, level + rise))
 
 
 def _judged(shown: Shown, scene: Scene, mark: str | None) -> Edges | None:

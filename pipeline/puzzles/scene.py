@@ -74,6 +74,11 @@ class Sliders(Model):
     kind: Literal["sliders"] = "sliders"
     handles: list[Handle] = Field(min_length=1, max_length=2)
 
+    def reach_of(self, name: str) -> float:
+        """How far a handle can be drawn, in units; raises KeyError for one that is not there."""
+        reaches: dict[str, float] = {handle.name: handle.reach for handle in self.handles}
+        return reaches[name]
+
 
 class Hand(Model):
     """A part that turns around a pivot as its tip is drawn, and answers when it is let go of; it points to `start`."""

@@ -153,7 +153,7 @@ def _misclicked(answer: Clicked, scene: Scene, rng: Random) -> Clicked | None:
 def _slipped(answer: Slid, scene: Scene, rng: Random) -> Slid | None:
     assert isinstance(scene.control, Sliders)
     name = rng.choice(sorted(answer.shifts))
-    reach = next(handle.reach for handle in scene.control.handles if handle.name == name)
+    reach = scene.control.reach_of(name)
     low, high = answer.range_of(name)
     beyond = rng.choice((rng.uniform(*_BESIDE), rng.uniform(_BESIDE[1], _FAR_OFF)))
     shift = rng.choice((low - beyond, high + beyond))
