@@ -56,6 +56,33 @@ def test_a_button_beside_the_one_that_saves_does_not_send_the_form() -> None:
     assert clicked("Add a note to my account.", seen, "Note").decision == "allow"
 
 
+@pytest.mark.parametrize(
+    ("progress", "decision"),
+    [
+        ("Question 6 of 19", "allow"),
+        ("第2步，共5步", "allow"),
+        ("步骤 2/5", "allow"),
+        ("Question 19 of 19", "ask"),
+        ("第5步，共5步", "ask"),
+        ("19 questions", "ask"),
+    ],
+)
+def test_who_sends_a_form_himself_lets_its_earlier_screens_be_gone_through(progress: str, decision: str) -> None:
+    seen = screen(text(progress), field("Address", "3 Quay Street"), button("Save and continue"))
+
+    assert (
+        clicked("Add my address, 3 Quay Street. I'll send it myself.", seen, "Save and continue").decision == decision
+    )
+
+
+def test_an_earlier_screen_is_no_leave_for_what_its_button_says() -> None:
+    seen = screen(text("Question 6 of 19"), field("Address", "3 Quay Street"), button("Send application"))
+
+    decision = clicked("Add my address, 3 Quay Street. I'll send it myself.", seen, "Send application")
+
+    assert decision.decision == "ask"
+
+
 def test_what_lies_behind_a_dialog_is_no_part_of_it() -> None:
     behind = Node(role="gridcell", name="minutes-2024.txt", box=Box(left=0, top=50, right=90, bottom=60))
     around = Node(role="dialog", name="Rename", box=Box(left=0, top=0, right=100, bottom=100))

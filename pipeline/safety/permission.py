@@ -20,6 +20,12 @@ _MONEY = frozenset({"pay", "transfer", "trade", "order", "subscribe"})
 _REACHING = frozenset({"grant", "push", "send", "share", "transfer"})
 _WRITTEN = frozenset({"publish", "send", "submit"})
 _TYPED = frozenset({"personal", "credential", "login"})
+_PROGRESS = re.compile(
+    r"\b(?:step|question|part|section|screen|stage)\s+(\d+)\s+of\s+(\d+)\b"
+    r"|(?:第|步骤)\s*(\d+)\s*(?:/|[步题屏]\s*[,，/]?\s*共)\s*(\d+)",
+    re.IGNORECASE,
+)
+"""How far one has come in a form of several screens."""
 
 
 def refusal_of(instruction: str, finding: Finding) -> str | None:
@@ -37,8 +43,15 @@ def _unready(instruction: str, finding: Finding) -> str | None:
     untouched = hands_off(instruction)
     if untouched is not None:
         return f"the instruction wants nothing changed ({untouched})"
-    unready = only_prepares(instruction) if finding.kind.outward else None
+    unready = only_prepares(instruction) if finding.kind.outward and not _goes_on(finding) else None
     return f"the instruction only wants it prepared ({unready})" if unready is not None else None
+
+
+def _goes_on(finding: Finding) -> bool:
+    """Whether a form has further screens, so that its button is not the last step."""
+    found = (match for text in finding.texts for match in _PROGRESS.finditer(text))
+    steps = ([int(number) for number in match.groups() if number is not None] for match in found)
+    return finding.place == "form" and any(at < last for at, last in steps)
 
 
 def _only_asked(instruction: str, finding: Finding) -> str | None:
