@@ -3,11 +3,14 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator
+from typing import Any
 
 import numpy as np
 import pytest
 import pytest_asyncio
 from PIL import Image
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
 
 from pipeline.actions import Pixel
 from pipeline.envs.browser import Browser, Screen
@@ -36,6 +39,20 @@ async def world(browser: Browser) -> AsyncIterator[World]:
 def pixels(seen: Observation) -> np.ndarray:
     assert seen.frame is not None
     return np.asarray(Image.open(io.BytesIO(seen.frame.image.bytes)).convert("RGB"))
+
+
+def refuse_pictures(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
+    """Let Chromium refuse the next pictures as it does now and then; what it refused."""
+    send, refused = CDPSession.send, list[str]()
+
+    async def refusing(session: CDPSession, method: str, parameters: dict[str, Any] | None = None) -> Any:
+        if method == "Page.captureScreenshot" and len(refused) < times:
+            refused.append(method)
+            raise PlaywrightError("Protocol error (Page.captureScreenshot): Unable to capture screenshot")
+        return await send(session, method, parameters)
+
+    monkeypatch.setattr(CDPSession, "send", refusing)
+    return refused
 
 
 async def test_an_observation_shows_one_page_at_one_moment(world: World) -> None:
@@ -126,6 +143,23 @@ async def test_a_hung_page_gives_no_picture_and_says_so(world: World, monkeypatc
     assert "app_not_responding" in seen.flags
     assert seen.frame is None or seen.capture_error is None
     assert "app_not_responding" in [event.kind for event in world.events()]
+
+
+async def test_a_picture_that_the_browser_refuses_once_is_taken_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.open("<title>Hello</title>")
+    refused = refuse_pictures(monkeypatch, times=1)
+    assert (await world.picture()).startswith(b"\x89PNG")
+    assert refused == ["Page.captureScreenshot"]
+
+
+async def test_a_browser_that_goes_on_refusing_gives_no_picture_and_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_pictures(monkeypatch, times=1000)
+    seen = await world.open("<title>Hello</title>")
+    assert (seen.title, seen.frame, seen.capture_error) == ("Hello", None, "empty")
 
 
 async def test_a_crashed_page_is_replaced_and_that_is_told(world: World) -> None:

@@ -66,6 +66,12 @@ class World:
         assert tab is not None
         return Hands(tab, AllowList(), has_opener=False)
 
+    async def picture(self) -> bytes:
+        """The active page's picture, asked for once."""
+        tab = self.environment._watching().tab
+        assert tab is not None
+        return await tab.picture()
+
     async def ask(self, expression: str) -> object:
         """The value of an expression in the page itself."""
         tab = self.environment._watching().tab

@@ -42,6 +42,9 @@ _MOVES = 50
 """How many times a page may move on by itself while it settles."""
 _STALE = ("Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id")
 
+_REFUSED = "Unable to capture screenshot"
+"""What Chromium says now and then of a page that it can show a moment later."""
+
 
 class Look(NamedTuple):
     """What the page says of itself at one moment."""
@@ -140,9 +143,18 @@ class Tab:
             async with asyncio.timeout(CALL_SECONDS):
                 if self.screen.ratio != 1:
                     options["clip"] = await self._clip()
-                answer = await self._send("Page.captureScreenshot", options)
+                return await self._captured(options)
         except TimeoutError as error:
             raise CaptureError("timeout", f"no picture within {CALL_SECONDS:g} s") from error
+
+    async def _captured(self, options: dict[str, Any]) -> bytes:
+        """What Chromium refused once is asked for a second time."""
+        try:
+            answer = await self._send("Page.captureScreenshot", options)
+        except PlaywrightError as error:
+            if _REFUSED not in str(error):
+                raise
+            answer = await self._send("Page.captureScreenshot", options)
         return base64.b64decode(answer["data"])
 
     async def settle(self, since: float) -> str:
