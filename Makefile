@@ -35,9 +35,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Each file of tests runs in one process, on up to four cores.
+# Each file of tests runs in one process, on up to four cores, the longest files first.
 test: lint
-	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
+	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 audit: setup
 	@$(BIN)/python -m tests.audit

@@ -1,7 +1,8 @@
 """What concerns the whole session: which slow tests belong to it, and fixtures made when first asked for.
 
 `--shard K/N` keeps every fast test, every slow one that is marked `core`, and the K-th of N shards of the other slow
-ones (K counts from 0 and is taken modulo N). Without it all tests run.
+ones (K counts from 0 and is taken modulo N). Without it all tests run. Files with slow tests come first: where files
+are shared out among processes, none is left with a long one when the others are done.
 """
 
 from __future__ import annotations
@@ -26,9 +27,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shard = config.getoption("--shard")
-    if shard is None:
-        return
-    number, _, shards = str(shard).partition("/")
+    if shard is not None:
+        _keep_shard(config, items, str(shard))
+    long = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in long)
+
+
+def _keep_shard(config: pytest.Config, items: list[pytest.Item], shard: str) -> None:
+    number, _, shards = shard.partition("/")
     if not (number.isdecimal() and shards.isdecimal() and int(shards)):
         raise pytest.UsageError(f"--shard: '{shard}' is not K/N, for example 2/5")
     left_out = [item for item in items if _elsewhere(item, int(number) % int(shards), int(shards))]

@@ -215,9 +215,17 @@ def test_a_page_that_crashes_takes_its_application_along(phone: Held) -> None:
     phone.sh("pm clear org.pathproof.browser")
 
 
+def listening_at(serial: str) -> psutil.Process:
+    """The handset of this address; others may run beside it."""
+    port = int(serial.rpartition(":")[2])
+    children = psutil.Process().children(recursive=True)
+    found = [child for child in children if "pipeline.handset" in child.cmdline()]
+    return next(child for child in found if port in {one.laddr.port for one in child.net_connections("tcp")})
+
+
 def test_a_screen_that_is_gone_makes_the_phone_boot_again(phone: Held) -> None:
     before = phone.sh("cat /proc/sys/kernel/random/boot_id")
-    (handset,) = [child for child in psutil.Process().children(recursive=True) if "pipeline.handset" in child.cmdline()]
+    handset = listening_at(phone.serial)
     browsers = [child for child in handset.children(recursive=True) if "--remote-debugging-pipe" in child.cmdline()]
     browsers[0].kill()
     until = time.monotonic() + 30
