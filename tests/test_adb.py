@@ -25,6 +25,12 @@ HARD_WORDS = ["", "a b", "it's", '"q"', "$(touch x)", "`id`", "a;b", "<b>&", "ä½
 USUAL_PORT = 5037
 
 
+def servers_at(port: int) -> list[psutil.Process]:
+    """Servers that this process has started for a port; a session's handset has one of its own beside them."""
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if child.name() == "adb" and str(port) in child.cmdline()]
+
+
 @pytest.fixture
 async def there(tmp_path: Path) -> AsyncIterator[Plugged]:
     async with plugged(tmp_path) as found:
@@ -32,7 +38,7 @@ async def there(tmp_path: Path) -> AsyncIterator[Plugged]:
 
 
 async def test_the_server_is_ours_alone_and_listens_on_loopback(there: Plugged) -> None:
-    ours = [process for process in psutil.Process().children(recursive=True) if process.name() == "adb"]
+    ours = servers_at(there.server.port)
 
     assert [listening(process.pid) for process in ours] == [[(LOOPBACK, there.server.port)]]
     assert there.server.port != USUAL_PORT
@@ -60,7 +66,7 @@ async def test_nobody_ends_the_server_by_telling_it_so(there: Plugged) -> None:
 
 async def test_a_server_that_was_lost_comes_back_and_finds_the_device(there: Plugged) -> None:
     there.phone.on("true", 0)
-    (process,) = [child for child in psutil.Process().children(recursive=True) if child.name() == "adb"]
+    (process,) = servers_at(there.server.port)
 
     os.kill(process.pid, signal.SIGKILL)
 
