@@ -59,6 +59,7 @@ async def test_a_connection_arrives_without_a_policy(free: BrowserContext, other
         await _gone(free, server, other, name)
 
         await until(lambda: other.connections > 0)
+    assert other.connections > 0
 
 
 @pytest.mark.parametrize("name", DATAGRAMS)
@@ -67,6 +68,7 @@ async def test_datagrams_arrive_without_a_policy(free: BrowserContext, other: El
         await _gone(free, server, other, name)
 
         await until(lambda: other.datagrams > 0)
+    assert other.datagrams > 0
 
 
 async def test_a_manifest_is_fetched_from_a_listed_server_and_from_no_other(browser: Browser, other: Elsewhere) -> None:
